@@ -30,7 +30,7 @@ from darc.runs.folder import RunFolder
 from darc.runs.questions import Questions
 from darc.serve.metadata import Audit
 from darc.study.store import backup, open_store
-from darc.web.clients import make_key, read_keys
+from darc.web.keys import make_key, read_keys
 
 DEEP = "[" * 100_000
 AUDITED: dict[str, Any] = {

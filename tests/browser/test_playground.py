@@ -14,7 +14,7 @@ from tests.fakes import FakeServer, Fault
 from tests.serve.running import Running, parts, running
 
 from darc.decide.registry import rules
-from darc.web.clients import make_key
+from darc.web.keys import make_key
 
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 

@@ -123,7 +123,7 @@ def test_serve_says_it_in_its_log(
     gateway = SimpleNamespace(engine=SimpleNamespace(parts=SimpleNamespace(panel=None)))
     monkeypatch.setattr("darc.serve.app.make_gateway", lambda settings: gateway)
     monkeypatch.setattr("darc.serve.app.make_app", lambda *arguments: None)
-    monkeypatch.setattr("darc.web.server.log_as_json", lambda *arguments, **options: None)
+    monkeypatch.setattr("darc.web.logs.log_as_json", lambda *arguments, **options: None)
     monkeypatch.setattr("darc.web.server.serve", lambda app, bound, *arguments: bound.close())
     with caplog.at_level(logging.WARNING, "darc.serve"):
         assert main(["serve", "--port", "0"]) == 0

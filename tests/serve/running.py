@@ -17,8 +17,8 @@ from darc.files import json_lines
 from darc.serve.app import make_app, make_gateway
 from darc.serve.service import Gateway
 from darc.serve.settings import ServeSettings
-from darc.web.middleware import Hosts
-from darc.web.server import listening, server
+from darc.web.allowed_hosts import AllowedHosts
+from darc.web.server import listen, make_server
 
 QUESTION = [{"role": "user", "content": "Why are there two tides?"}]
 
@@ -27,13 +27,16 @@ class Running:
     """A gateway under test: its URL, itself, and a way to stop it."""
 
     def __init__(
-        self, settings: ServeSettings, gateway: Gateway | None = None, hosts: Hosts | None = None
+        self,
+        settings: ServeSettings,
+        gateway: Gateway | None = None,
+        hosts: AllowedHosts | None = None,
     ) -> None:
         self.settings = settings
         self.gateway = gateway or make_gateway(settings)
-        self._socket = listening("127.0.0.1", 0)
+        self._socket = listen("127.0.0.1", 0)
         self.port: int = self._socket.getsockname()[1]
-        self.server = server(make_app(settings, self.gateway, hosts), grace=10)
+        self.server = make_server(make_app(settings, self.gateway, hosts), grace=10)
         self.server.main_loop = self._until_told
         self.thread = threading.Thread(target=self.server.run, args=([self._socket],))
         self.thread.start()

@@ -14,8 +14,8 @@ from tests.serve.running import QUESTION, Running, running, settings_for
 from tests.web.raw import ask, code_of, connected, request
 
 from darc.serve.app import make_gateway
-from darc.web.middleware import Hosts
-from darc.web.server import log_as_json
+from darc.web.allowed_hosts import AllowedHosts
+from darc.web.logs import log_as_json
 
 BODY = json.dumps({"model": "fake", "messages": QUESTION}).encode()
 CHAT = "/v1/chat/completions"
@@ -89,7 +89,7 @@ def test_bodies_must_be_said_to_be_json(
 
 
 def test_own_pages_and_programs_are_served(openai_server: FakeServer) -> None:
-    hosts = Hosts("127.0.0.1", ["darc.example.org"])
+    hosts = AllowedHosts("127.0.0.1", ["darc.example.org"])
     settings = settings_for(openai_server)
     one = Running(settings, make_gateway(settings), hosts)
     try:

@@ -11,7 +11,7 @@ from tests.serve.running import QUESTION, parts, running
 
 import darc
 from darc.serve.app import KINDS, PAGE
-from darc.web.clients import make_key
+from darc.web.keys import make_key
 
 FILES = sorted(path.name for path in PAGE.iterdir())
 ADDRESS = re.compile(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"'`)]*")

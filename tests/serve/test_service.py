@@ -23,7 +23,7 @@ from darc.decide.model.calibration_file import Calibrations
 from darc.models.remote.endpoints import Breaker, Retry
 from darc.serve.app import make_gateway
 from darc.serve.backends import RemoteBackend
-from darc.web.clients import make_key
+from darc.web.keys import make_key
 
 BODY: dict[str, Any] = {"model": "fake", "messages": QUESTION}
 

@@ -20,8 +20,8 @@ from darc.study.people import issue_links
 from darc.study.plan import create
 from darc.study.settings import StudySettings, study_settings
 from darc.study.store import Store, open_store
-from darc.web.clients import trusted_proxies
-from darc.web.server import listening, server
+from darc.web.server import listen, make_server
+from darc.web.trusted_proxies import TrustedProxies
 
 
 class FakeTime:
@@ -143,10 +143,10 @@ class Running:
         self.store = open_store(place, new=True)
         self.lead, self.enrol = create(self.store, config, *study_units(config))
         self.links = issue_links(self.store) if config.panel is not None else []
-        self._socket = listening("127.0.0.1", 0)
+        self._socket = listen("127.0.0.1", 0)
         self.port: int = self._socket.getsockname()[1]
-        self.server = server(
-            make_app(self.store, root, "", rate, proxies=trusted_proxies(trusted)), grace=5
+        self.server = make_server(
+            make_app(self.store, root, "", rate, proxies=TrustedProxies.parse(trusted)), grace=5
         )
         self.thread = threading.Thread(target=self.server.run, args=([self._socket],))
         self.thread.start()

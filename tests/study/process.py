@@ -10,14 +10,14 @@ from typing import Self
 
 import httpx
 
-from darc.web.server import listening
+from darc.web.server import listen
 
 
 class Server:
     """`darc study serve` in a process of its own, which can be killed and started again."""
 
     def __init__(self, place: str, log: Path, *options: str) -> None:
-        bound = listening("127.0.0.1", 0)
+        bound = listen("127.0.0.1", 0)
         self.port: int = bound.getsockname()[1]
         bound.close()
         self._place = place

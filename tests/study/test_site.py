@@ -18,7 +18,7 @@ from darc.cli import main
 from darc.study.people import issue_links, revoke
 from darc.study.site import render
 from darc.study.store import Refusal, messages
-from darc.web.server import log_as_json
+from darc.web.logs import log_as_json
 
 NASTY = (
     "<script>alert(1)</script> <img src=x onerror=alert(2)> [click](javascript:alert(3)) "
@@ -333,4 +333,4 @@ def test_every_message_is_an_error_with_a_title_and_a_text() -> None:
 def test_a_wrong_proxy_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["study", "serve"], ["serve", "--backend", "http://127.0.0.1:1/v1"]):
         assert main([*command, "--trusted-proxy", "here", "--port", "0"]) == 2
-        assert "--trusted-proxy here is no address" in capsys.readouterr().err
+        assert "--trusted-proxy here is not an address" in capsys.readouterr().err

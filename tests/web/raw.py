@@ -8,14 +8,15 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from darc.web.server import Arrival, listening, server
+from darc.web.connection_limits import ConnectionLimits
+from darc.web.server import listen, make_server
 
 
 @contextlib.contextmanager
 def served(app: Any, **limits: Any) -> Iterator[int]:
     """The port of a server in a thread."""
-    bound = listening("127.0.0.1", 0)
-    one = server(app, 5, Arrival(**limits))
+    bound = listen("127.0.0.1", 0)
+    one = make_server(app, 5, ConnectionLimits(**limits))
     thread = threading.Thread(target=one.run, args=([bound],))
     thread.start()
     try:

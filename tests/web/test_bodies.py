@@ -1,6 +1,6 @@
 import pytest
 
-from darc.web.bodies import depth, read_object
+from darc.web.bodies import nesting_depth, parse_json_object
 from darc.web.problems import Problem
 
 
@@ -10,7 +10,7 @@ from darc.web.problems import Problem
 )
 def test_what_is_no_object_is_refused(content: bytes) -> None:
     with pytest.raises(Problem) as caught:
-        read_object(content)
+        parse_json_object(content)
     assert caught.value.status == 400
 
 
@@ -28,19 +28,19 @@ def test_what_is_no_object_is_refused(content: bytes) -> None:
 )  # fmt: skip
 def test_what_cannot_be_sent_on_is_refused_with_its_place(content: bytes, place: str) -> None:
     with pytest.raises(Problem) as caught:
-        read_object(content)
+        parse_json_object(content)
     assert (caught.value.status, caught.value.param) == (400, place)
 
 
 def test_what_can_be_sent_on_is_kept() -> None:
     content = '{"a": [1e308, -5, true, null, "\U0001f600 \\ud83d\\ude00", 123456789012345678901]}'
-    assert read_object(content.encode())["a"] == [
+    assert parse_json_object(content.encode())["a"] == [
         1e308, -5, True, None, "\U0001f600 \U0001f600", 123456789012345678901,
     ]  # fmt: skip
 
 
 def test_deep_nesting_is_refused() -> None:
     with pytest.raises(Problem):
-        read_object(b'{"a": ' + b"[" * 80 + b"]" * 80 + b"}")
-    assert depth({"a": [[1]]}) == 3
-    assert read_object(b'{"a": [[1]]}') == {"a": [[1]]}
+        parse_json_object(b'{"a": ' + b"[" * 80 + b"]" * 80 + b"}")
+    assert nesting_depth({"a": [[1]]}) == 3
+    assert parse_json_object(b'{"a": [[1]]}') == {"a": [[1]]}

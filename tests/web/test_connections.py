@@ -18,9 +18,9 @@ from tests.web.raw import ask, code_of, connected, flood, heard, read, request, 
 from darc.errors import InputError
 from darc.settings.validation import validate_settings
 from darc.web.bodies import read_body
-from darc.web.middleware import Guard, Shell
+from darc.web.connection_limits import ConnectionLimits
+from darc.web.middleware.stack import Protection, protect
 from darc.web.problems import Problem
-from darc.web.server import Arrival
 
 POST = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
@@ -46,7 +46,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     limits = {"max_header": 10_000, "header_timeout": 0.4, "body_timeout": 1.2}
-    with served(Shell(app, Guard()), **limits) as found:
+    with served(protect(app, Protection()), **limits) as found:
         yield found
 
 
@@ -161,4 +161,4 @@ def test_a_flood_of_headers_stops_nobody(port: int) -> None:
 @pytest.mark.parametrize("name", ["max_header", "header_timeout", "body_timeout"])
 def test_limits_of_nothing_are_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} is 0; should be greater than 0"):
-        validate_settings(Arrival, {name: 0})
+        validate_settings(ConnectionLimits, {name: 0})

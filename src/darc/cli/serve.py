@@ -56,7 +56,7 @@ def add(parser: Parser) -> None:
 def run(arguments: Namespace) -> None:
     """Serve until it is told to stop, or make a key."""
     if arguments.make_key is not None:
-        from darc.web.clients import make_key
+        from darc.web.keys import make_key
 
         if arguments.api_keys is None:
             raise InputError("there is no file to add the key to", "give --api-keys FILE")
@@ -68,18 +68,20 @@ def run(arguments: Namespace) -> None:
         import uvicorn  # noqa: F401
     from darc.engine.parts import surface_note
     from darc.serve.app import make_app, make_gateway
-    from darc.web.middleware import Hosts
-    from darc.web.server import check_address, listening, log_as_json, serve, url_of
+    from darc.web.addresses import local_url, require_keys_if_public
+    from darc.web.allowed_hosts import AllowedHosts
+    from darc.web.logs import log_as_json
+    from darc.web.server import listen, serve
 
     settings = settings_of(arguments)
-    check_address(arguments.host, settings.api_keys is not None)
+    require_keys_if_public(arguments.host, settings.api_keys is not None)
     limits = arrival_of(arguments)
     gateway = make_gateway(settings)
-    app = make_app(settings, gateway, Hosts(arguments.host, arguments.allowed_host))
-    bound = listening(arguments.host, arguments.port)
+    app = make_app(settings, gateway, AllowedHosts(arguments.host, arguments.allowed_host))
+    bound = listen(arguments.host, arguments.port)
     log_as_json(arguments.log_level, key_env=settings.backend_key_env)
     source = settings.backend or "the embedded model"
-    url = url_of(arguments.host, bound.getsockname()[1])
+    url = local_url(arguments.host, bound.getsockname()[1])
     say(f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1")
     _say_room(settings, gateway)
     notes = [surface_note(settings.parts.scorers)]

@@ -25,7 +25,7 @@ from darc.study.status import close as close_study
 from darc.study.status import status as read_status
 from darc.study.store import ENDINGS, Store, open_store
 from darc.study.store import backup as copy
-from darc.web.middleware import authority_of
+from darc.web.allowed_hosts import host_of_url
 
 DEFAULT = "study.db"
 ADDRESS = "http://127.0.0.1:8710"
@@ -88,18 +88,19 @@ def links(arguments: Namespace) -> None:
 def serve(arguments: Namespace) -> None:
     """Serve until SIGINT or SIGTERM."""
     from darc.study.app import make_app
-    from darc.web.clients import trusted_proxies
-    from darc.web.server import listening, log_as_json
+    from darc.web.logs import log_as_json
+    from darc.web.server import listen
     from darc.web.server import serve as serve_app
+    from darc.web.trusted_proxies import TrustedProxies
 
     limits = arrival_of(arguments)
-    proxies = trusted_proxies(arguments.trusted_proxy)
+    proxies = TrustedProxies.parse(arguments.trusted_proxy)
     store = open_store(_place(arguments))
     before = store.row()["url"] or ""
     parts = urlsplit(before or ADDRESS)
     host = arguments.host or "127.0.0.1"
     port = (parts.port or 80) if parts.scheme == "http" else urlsplit(ADDRESS).port or 0
-    bound = listening(host, port if arguments.port is None else arguments.port)
+    bound = listen(host, port if arguments.port is None else arguments.port)
     port = bound.getsockname()[1]
     if arguments.port is not None:
         arguments.port = port
@@ -216,7 +217,7 @@ def _base(arguments: Namespace, store: Store) -> str:
     origin, root = f"{parts.scheme}://{parts.netloc}", parts.path
     host, port = getattr(arguments, "host", None), arguments.port
     if arguments.url:
-        authority_of(arguments.url)
+        host_of_url(arguments.url)
         if not arguments.url.startswith(("http://", "https://")):
             raise InputError(f"--url is {arguments.url!r}", "give it as https://NAME")
         origin, root = arguments.url.rstrip("/"), ""

@@ -12,6 +12,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
+from starlette.types import ASGIApp
 
 from darc import __version__
 from darc.engine.engine import Engine
@@ -29,9 +30,11 @@ from darc.serve.service import Gateway
 from darc.serve.settings import ServeSettings
 from darc.serve.telemetry import TYPE, Tracing, provider_of
 from darc.views.style_sheet import style_sheet
-from darc.web.clients import Keys, read_keys, trusted_proxies
-from darc.web.middleware import Guard, Hosts, Shell
+from darc.web.allowed_hosts import AllowedHosts
+from darc.web.keys import Keys, read_keys
+from darc.web.middleware.stack import Protection, protect
 from darc.web.problems import Problem
+from darc.web.trusted_proxies import TrustedProxies
 
 logger = logging.getLogger(__name__)
 
@@ -94,16 +97,22 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
 
 
 def make_app(
-    settings: ServeSettings, gateway: Gateway | None = None, hosts: Hosts | None = None
-) -> Shell:
+    settings: ServeSettings, gateway: Gateway | None = None, hosts: AllowedHosts | None = None
+) -> ASGIApp:
     """The application with everything around it; without `hosts` its names are the loopback's."""
     keys = Keys() if settings.api_keys is None else read_keys(settings.api_keys)
     gateway = gateway or make_gateway(settings)
     routes = _Routes(gateway)
     app = Router(routes.all(), default=_no_route, lifespan=routes.lifespan)
     free = (*FREE, *routes.files)
-    guard = Guard(keys, settings.rate, proxies=trusted_proxies(settings.trusted_proxies))
-    return Shell(app, guard, free, gateway.metrics.observe, hosts or Hosts())
+    protection = Protection(
+        hosts=hosts or AllowedHosts(),
+        keys=keys,
+        rate=settings.rate,
+        proxies=TrustedProxies.parse(settings.trusted_proxies),
+        public_paths=free,
+    )
+    return protect(app, protection, gateway.metrics.observe)
 
 
 class _Routes:

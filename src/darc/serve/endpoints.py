@@ -24,7 +24,8 @@ from darc.serve.service import Completed, Gateway, is_large
 from darc.serve.streaming import ClosingResponse, encoded
 from darc.types import Scores
 from darc.typing import Array
-from darc.web.bodies import check_json, ended, read_body, read_object, unless_gone
+from darc.web.bodies import parse_json_object, read_body, require_json
+from darc.web.disconnects import cancel_and_wait, cancel_if_disconnected
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
@@ -52,14 +53,14 @@ class ChatEndpoints:
         completing = self.gateway.complete(asked, request.headers, request.state.request_id)
         work = asyncio.create_task(completing)
         if not asked.given.stream:
-            await unless_gone(request, work)
+            await cancel_if_disconnected(request, work)
             made, outcome = work.result()
             content = await self.gateway.busily(is_large(outcome), encoded, made)
             headers = _noted(request, outcome.flags)
             return Response(content, media_type="application/json", headers=headers)
         headers = {"cache-control": "no-cache", "x-accel-buffering": "no"}
         steps: Steps = asyncio.Queue()
-        if await unless_gone(request, work, self.gateway.settings.keep_alive):
+        if await cancel_if_disconnected(request, work, self.gateway.settings.keep_alive):
             headers |= _noted(request, work.result()[1].flags)
         else:
             steps.put_nowait(streaming.KEEP_ALIVE)
@@ -133,14 +134,14 @@ class ChatEndpoints:
             prompt = read_prompt(messages)
             selecting = gateway.select(given, prompt, method, request.headers, request_id)
             work = asyncio.create_task(selecting)
-        await unless_gone(request, work)
+        await cancel_if_disconnected(request, work)
         made = await gateway.busily(large or method.options.n_aug > 8, encoded, work.result())
         return Response(made, media_type="application/json")
 
     async def _body(self, request: Request) -> tuple[bytes, dict[str, Any]]:
-        check_json(request)
+        require_json(request)
         content = await read_body(request, self.gateway.settings.max_body)
-        return content, await self.gateway.busily(len(content) > SMALL, read_object, content)
+        return content, await self.gateway.busily(len(content) > SMALL, parse_json_object, content)
 
     def _stream(
         self,
@@ -165,7 +166,9 @@ class ChatEndpoints:
             for event in last():
                 yield event
 
-        return ClosingResponse(parts(), partial(ended, work), media_type=EVENTS, headers=headers)
+        return ClosingResponse(
+            parts(), partial(cancel_and_wait, work), media_type=EVENTS, headers=headers
+        )
 
 
 def by_scores(request: SelectScores, method: Method, request_id: str, seed: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from darc.engine.samples import PartFailed
 from darc.errors import DarcError
 from darc.models.remote import problems
 from darc.models.remote.problems import json_object, said
-from darc.web.problems import Problem, come_back
+from darc.web.problems import Problem, retry_after
 
 # The flag of a decision that none of the answers is good, and the header that says so.
 HELD = "held"
@@ -75,7 +75,7 @@ def held_problem(outcome: Outcome) -> Problem:
 
 def unavailable(message: str, code: str, status: int = 503, after: float | None = None) -> Problem:
     """An error that is not the client's."""
-    return Problem(status, message, "server_error", code, headers=come_back(after))
+    return Problem(status, message, "server_error", code, headers=retry_after(after))
 
 
 def too_large(limit: str, size: int) -> Problem:
@@ -96,5 +96,5 @@ def upstream_problem(status: int, body: str, after: float | None = None) -> Prob
         kind if isinstance(kind, str) and kind else default,
         None if code is None else str(code),
         None if param is None else str(param),
-        come_back(after, 0),
+        retry_after(after, 0),
     )

@@ -17,7 +17,8 @@ from darc.models.remote.problems import json_object
 from darc.serve.requests import ChatRequest
 from darc.serve.service import Gateway
 from darc.serve.streaming import DONE, ClosingResponse, event
-from darc.web.bodies import read_body, unless_gone
+from darc.web.bodies import read_body
+from darc.web.disconnects import cancel_if_disconnected
 from darc.web.problems import Problem
 
 MOST_ENCODED = 4
@@ -98,7 +99,7 @@ async def _answered(
             return await gateway.backend.forward(request, path, headers, content)
 
         work = asyncio.create_task(ask())
-        await unless_gone(request, work)
+        await cancel_if_disconnected(request, work)
         response = work.result()
         if isinstance(response, ClosingResponse):
             response.closers.append(stack.pop_all().aclose)

@@ -38,8 +38,8 @@ from darc.serve.requests import (
 from darc.serve.settings import ServeSettings
 from darc.serve.telemetry import Metrics, Tracing
 from darc.types import Prompt
-from darc.web.clients import Gate
 from darc.web.problems import Problem
+from darc.web.request_gate import RequestGate
 
 Result = TypeVar("Result")
 # A chosen completion, and how it was chosen.
@@ -59,7 +59,7 @@ class Gateway:
         self.settings, self.backend, self.engine = settings, backend, engine
         self.tracing = tracing or Tracing()
         self.forms = Forms(settings)
-        self.gate = Gate(settings.active, settings.queue)
+        self.gate = RequestGate(settings.active, settings.queue)
         self.audit = Audit(settings.audit, settings.audit_bytes) if settings.audit else None
         self.metrics = Metrics(
             {

@@ -58,7 +58,7 @@ class Metrics:
             told = name.removeprefix("darc_").replace("_", " ").capitalize() + "."
             Gauge(name, told, registry=self._registry).set_function(value)
 
-    def observe(self, _: str, path: str, status: int, seconds: float) -> None:
+    def observe(self, path: str, status: int, seconds: float) -> None:
         """Count a request; status 0 is a client that left."""
         known = path if path in PATHS else "/v1/*" if path.startswith("/v1/") else "other"
         self._requests.labels(known, status).inc()

@@ -14,7 +14,7 @@ from darc.study.schema import LEARNING, SIDES, side_of
 from darc.study.settings import SCALE
 from darc.study.site import Site, form_token, read_form, secret_of
 from darc.study.store import Refusal
-from darc.web.clients import digest_of
+from darc.web.keys import hash_token
 from darc.web.problems import Problem
 
 COOKIE = "darc_study"
@@ -127,7 +127,7 @@ class AnnotatorPages:
 
     def _person(self, request: Request, token: str, wrong: str) -> Any:
         """The annotator whom a token belongs to; others are turned away, and not too often."""
-        mine = select(schema.annotators).where(schema.annotators.c.token_hash == digest_of(token))
+        mine = select(schema.annotators).where(schema.annotators.c.token_hash == hash_token(token))
         with self._store.read() as connection:
             row = connection.execute(mine).mappings().first()
         if row is None:
@@ -139,7 +139,7 @@ class AnnotatorPages:
     def _check_enrolment(self, request: Request, key: str) -> None:
         self._site.count_stranger(request)
         row = self._store.row()
-        if self._config.panel is not None or row["enrol_hash"] != digest_of(key):
+        if self._config.panel is not None or row["enrol_hash"] != hash_token(key):
             raise Refusal("no_enrolment")
         if row["closed"] is not None:
             raise Refusal("closed")

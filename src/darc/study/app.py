@@ -19,10 +19,12 @@ from darc.study.settings import TEMPLATES
 from darc.study.site import Site
 from darc.study.store import Refusal, Store, Unavailable
 from darc.views.style_sheet import style_sheet
+from darc.web.allowed_hosts import AllowedHosts, host_of_url
 from darc.web.bodies import read_body
-from darc.web.clients import Proxies
-from darc.web.middleware import Guard, Hosts, Shell, as_json, authority_of
+from darc.web.middleware.errors import json_error
+from darc.web.middleware.stack import Protection, protect
 from darc.web.problems import Problem
+from darc.web.trusted_proxies import TrustedProxies
 
 Handler = Callable[[Request], Response]
 
@@ -39,7 +41,7 @@ def make_app(
     rate: float = 600.0,
     host: str = "127.0.0.1",
     names: Sequence[str] = (),
-    proxies: Proxies | None = None,
+    proxies: TrustedProxies | None = None,
 ) -> Any:
     """The application of a store.
 
@@ -48,8 +50,10 @@ def make_app(
     addresses of strangers, which are not logged. It answers to `host`, which it listens on, to the
     url's name and to other `names`.
     """
-    site = Site(store, root.rstrip("/"), url or "http://127.0.0.1:8710", rate, proxies or Proxies())
-    hosts = Hosts(host, [authority_of(site.url), *names])
+    site = Site(
+        store, root.rstrip("/"), url or "http://127.0.0.1:8710", rate, proxies or TrustedProxies()
+    )
+    hosts = AllowedHosts(host, [host_of_url(site.url), *names])
     # Read now, because within a transaction it would take a second connection.
     _ = store.config, store.unit_ids
     annotator, lead = AnnotatorPages(site), LeadPages(site)
@@ -92,8 +96,9 @@ def make_app(
         raise Refusal("no_page")
 
     router = Router(routes, lifespan=lifespan, default=nothing)
-    shell = Shell(router, Guard(), hosts=hosts, tell=site.problem, linked=True)
-    return _without_secrets(shell, site.root)
+    protection = Protection(hosts=hosts, all_linkable=True)
+    protected = protect(router, protection, render_error=site.problem)
+    return _without_secrets(protected, site.root)
 
 
 def _guarded(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -141,7 +146,7 @@ def _health(site: Site, request: Request) -> Response:
     try:
         site.store.row()
     except Unavailable as problem:
-        return as_json(site.failed(problem))
+        return json_error(site.failed(problem))
     return PlainTextResponse("ok\n")
 
 

@@ -15,7 +15,7 @@ from darc.files import field_of, read_entries
 from darc.runs.folder import RunFolder
 from darc.study.schema import OUTCOMES
 from darc.study.settings import SCALE, ItemSettings, StudySettings
-from darc.web.clients import digest_of
+from darc.web.keys import hash_token
 
 LONGEST = 100_000
 # What a spreadsheet takes for a formula where a cell begins with it, and what is only a number.
@@ -110,7 +110,7 @@ def _lines(path: Path, alpaca: bool = False) -> Iterator[Row]:
         if not isinstance(row, Mapping):
             raise TableError(str(path), "a line is no JSON object", "write one a line", line)
         turns = read_turns(path, row, line)
-        usual, system = (digest_of(turns[-1][1])[:12], path.stem) if alpaca else (f"{place}", "")
+        usual, system = (hash_token(turns[-1][1])[:12], path.stem) if alpaca else (f"{place}", "")
         responses = row.get("responses") or [row]
         if isinstance(responses, list):
             rows = (each for each in responses if isinstance(each, Mapping))

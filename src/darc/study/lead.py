@@ -16,7 +16,7 @@ from darc.study.settings import SCALE
 from darc.study.site import Site, form_token, read_form, secret_of
 from darc.study.status import close, details, status
 from darc.study.store import Refusal
-from darc.web.clients import digest_of
+from darc.web.keys import hash_token
 from darc.web.problems import Problem
 
 COOKIE = "darc_lead"
@@ -101,7 +101,7 @@ class LeadPages:
 
     def _check(self, request: Request, token: str) -> None:
         """Turn away whoever does not carry the lead's secret, before looking too often."""
-        if not token or digest_of(token) != self._store.row()["lead_hash"]:
+        if not token or hash_token(token) != self._store.row()["lead_hash"]:
             self._site.count_stranger(request)
             raise Refusal("no_lead")
         self._site.count("lead")

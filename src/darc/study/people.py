@@ -11,7 +11,7 @@ from darc.study.claims import taken
 from darc.study.plan import add_annotators, make_token
 from darc.study.schema import SURPLUS, change, note
 from darc.study.store import Refusal, Store
-from darc.web.clients import digest_of
+from darc.web.keys import hash_token
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
@@ -100,14 +100,14 @@ def enrol(store: Store, person: str, session: str) -> str:
         known = select(people).where(people.c.person == person)
         row = connection.execute(known).mappings().first() if person else None
         if row is not None:
-            if not session or row["session_hash"] != digest_of(session):
+            if not session or row["session_hash"] != hash_token(session):
                 raise Refusal("known")
             change(connection, people, row["id"], token_hash=digest)
             return token
         if _size(connection) >= store.config.study.most:
             raise Refusal("full")
         ((added, _),) = add_annotators(store, connection, store.config, 1)
-        known_by = {"person": person or None, "session_hash": digest_of(session)}
+        known_by = {"person": person or None, "session_hash": hash_token(session)}
         change(connection, people, added, token_hash=digest, **known_by)
     return token
 

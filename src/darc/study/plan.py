@@ -19,7 +19,7 @@ from darc.study.items import Unit
 from darc.study.schema import note
 from darc.study.settings import StudySettings
 from darc.study.store import Store
-from darc.web.clients import digest_of
+from darc.web.keys import hash_token
 
 # Streams of random numbers; the stream 4 draws the attention checks.
 _ASSIGN, _ORDER, _SIDES, _CHECKS, _LABELS = 1, 2, 3, 5, 6
@@ -115,7 +115,7 @@ def _checks(design: Design, number: int, expected: int) -> list[list[int]]:
 def make_token() -> tuple[str, str]:
     """A token of a link, shown once, and its hash, which is what is stored."""
     token = secrets.token_urlsafe(32)
-    return token, digest_of(token)
+    return token, hash_token(token)
 
 
 def create(

@@ -17,8 +17,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from darc.study.settings import TEMPLATES
 from darc.study.store import Refusal, Store, Unavailable, messages
 from darc.views.html import environment
-from darc.web.clients import Proxies, Rates
-from darc.web.problems import Problem, come_back
+from darc.web.problems import Problem, retry_after
+from darc.web.rate_limiter import RateLimiter
+from darc.web.trusted_proxies import TrustedProxies
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -47,34 +48,34 @@ class Site:
     root: str = ""
     url: str = "http://127.0.0.1:8710"
     rate: float = 600.0
-    proxies: Proxies = field(default_factory=Proxies)
-    rates: Rates = field(default_factory=Rates)
+    proxies: TrustedProxies = field(default_factory=TrustedProxies)
+    rates: RateLimiter = field(default_factory=RateLimiter)
     trouble: str = ""
     hinted: bool = False
 
     def count(self, client: str) -> None:
         """Count a request of a client; too many are refused with 429."""
-        early = self.rates.wait(client, self.rate)
+        early = self.rates.count_request(client, self.rate)
         if early:
-            raise Refusal("rate", come_back(early))
+            raise Refusal("rate", retry_after(early))
 
     def count_stranger(self, request: Request) -> None:
         """Count a request of someone without a link, by their address."""
         peer = request.client.host if request.client else ""
-        if "x-forwarded-for" in request.headers and not (self.proxies.trusted or self.hinted):
+        if "x-forwarded-for" in request.headers and not (self.proxies.networks or self.hinted):
             self.hinted = True
             logger.warning(
                 f"{peer} passes requests on, and all are counted as its own; "
                 "if it is your reverse proxy, name it with --trusted-proxy"
             )
-        self.count(f"stranger {self.proxies.client(peer, request.headers)}")
+        self.count(f"stranger {self.proxies.client_address(peer, request.headers)}")
 
     def failed(self, problem: Unavailable) -> Problem:
         """The database's trouble as a 503, logged when it begins or becomes another."""
         if self.trouble != problem.message:
             self.trouble = problem.message
             logger.error(f"nothing is saved: {problem}")
-        wait = come_back(RETRY_SECONDS)
+        wait = retry_after(RETRY_SECONDS)
         return Problem(503, problem.message, "server_error", "database_unavailable", headers=wait)
 
     def saved(self) -> None:

@@ -14,7 +14,7 @@ from darc.study.quality import Alpha, Care, agreement, care, disagreement
 from darc.study.schema import note, side_of
 from darc.study.settings import StudySettings
 from darc.study.store import Store
-from darc.web.clients import digest_of
+from darc.web.keys import hash_token
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
@@ -159,7 +159,7 @@ def details(store: Store, labels: Sequence[str]) -> dict[str, Any]:
     named, pairwise = {row["id"]: row["label"] for row in rows}, store.config.pairwise
     texts, comments, given = {}, defaultdict(list), defaultdict[str, Counter[Any]](Counter)
     for row in rows:
-        responses = sorted(filter(None, (row["first"], row["second"])), key=digest_of)
+        responses = sorted(filter(None, (row["first"], row["second"])), key=hash_token)
         texts[row["label"]] = ("\n\n".join(text for _, text in row["turns"]), *responses)
     for row in answers:
         if row["comment"] and row["unit_id"] in named:

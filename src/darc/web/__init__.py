@@ -1,1 +1,1 @@
-"""What every web service here shares: keys, limits, headers, logs, starting and stopping."""
+"""What all web services here share: protection of requests, connections, logs, start and stop."""

@@ -1,29 +1,35 @@
-"""Bodies of requests, read up to a limit; work that ends when its client leaves."""
+"""Reading the bodies of requests."""
 
-import asyncio
 import json
 import re
 import sys
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
 from darc.web.problems import Problem
 
-Result = TypeVar("Result")
-
-DEEPEST = 64
-LARGEST = sys.float_info.max
-LONGEST_NAME = 80
+_MAX_DEPTH = 64
+_MAX_NUMBER = sys.float_info.max
+_MAX_NAME_LENGTH = 80
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 async def read_body(request: Request, limit: int) -> bytes:
-    """The body; one of more than `limit` bytes is refused before it is read to the end."""
-    told, body = request.headers.get("content-length", ""), bytearray()
+    """Read the body of a request.
+
+    Args:
+        request: The request.
+        limit: The most bytes that the body may have. A larger one is refused before it is read.
+
+    Raises:
+        Problem: With status 413 for a body that is too large, 400 for one that was cut off.
+    """
     too_large = Problem(413, f"the body is larger than {limit} bytes", code="request_too_large")
-    if told.isdecimal() and int(told) > limit:
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > limit:
         raise too_large
+    body = bytearray()
     try:
         async for part in request.stream():
             body += part
@@ -34,113 +40,106 @@ async def read_body(request: Request, limit: int) -> bytes:
     return bytes(body)
 
 
-def check_json(request: Request) -> None:
-    """Refuse a body that is not said to be JSON; a page of another site could send such a one."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+def require_json(request: Request) -> None:
+    """Refuse a body that does not claim to be JSON, because pages of other sites can send those.
+
+    Raises:
+        Problem: With status 415.
+    """
+    content_type = request.headers.get("content-type", "").partition(";")[0]
+    if content_type.strip().lower() != "application/json":
         message = "send the body as Content-Type: application/json"
         raise Problem(415, message, code="unsupported_media_type")
 
 
-def read_object(content: bytes) -> dict[str, Any]:
-    """A body as a JSON object that can be sent on as JSON.
+def parse_json_object(content: bytes) -> dict[str, Any]:
+    """Read a body as a JSON object that can be sent on as JSON.
 
-    Numbers that are not finite, texts that are no Unicode and anything nested too deeply are
-    refused with the place where they stand.
+    Args:
+        content: The body.
+
+    Raises:
+        Problem: With status 400 for a body that is not a JSON object, has numbers that are not
+            finite, texts that are not Unicode, or is nested too deeply. It names the field.
     """
-    deep = Problem(400, f"the body is nested deeper than {DEEPEST}", code="invalid_json")
+    too_deep = Problem(400, f"the body is nested deeper than {_MAX_DEPTH}", code="invalid_json")
     try:
-        try:
-            found = json.loads(content, parse_constant=float)
-        except json.JSONDecodeError:
-            raise
-        except ValueError:
-            # Python reads no whole number of thousands of digits; as another it is infinite.
-            found = json.loads(content, parse_constant=float, parse_int=float)
+        body = _parse_json(content)
     except RecursionError:
-        raise deep from None
+        raise too_deep from None
     except ValueError:
         raise Problem(400, "the body is not valid JSON", code="invalid_json") from None
-    if not isinstance(found, dict):
-        raise Problem(400, "the body is no JSON object", code="invalid_json")
-    if depth(found) > DEEPEST:
-        deep.param = next(name for name, each in found.items() if depth(each) >= DEEPEST)
-        raise deep
-    if not _is_sound(found):
-        raise _unsound(found)
-    return found
+    if not isinstance(body, dict):
+        raise Problem(400, "the body is not a JSON object", code="invalid_json")
+    if nesting_depth(body) > _MAX_DEPTH:
+        deep_fields = (name for name, value in body.items() if nesting_depth(value) >= _MAX_DEPTH)
+        too_deep.param = next(deep_fields)
+        raise too_deep
+    if not _is_encodable(body):
+        raise _unencodable_problem(body)
+    return body
 
 
-def _is_sound(value: Any) -> bool:
-    """Whether all numbers are finite and all texts, names too, can be encoded."""
+def _parse_json(content: bytes) -> Any:
+    try:
+        return json.loads(content, parse_constant=float)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        # Python does not read integers of thousands of digits. As floats they are infinite, and
+        # refused as such.
+        return json.loads(content, parse_constant=float, parse_int=float)
+
+
+def _is_encodable(value: Any) -> bool:
+    """Whether all numbers are finite and all texts, names included, can be encoded."""
     kind = type(value)
     if kind is str:
         return value.isascii() or _SURROGATE.search(value) is None
     if kind is float or kind is int:
-        return -LARGEST <= value <= LARGEST
+        return -_MAX_NUMBER <= value <= _MAX_NUMBER
     if kind is list:
-        return all(map(_is_sound, value))
+        return all(map(_is_encodable, value))
     if kind is dict:
-        return all(map(_is_sound, value)) and all(map(_is_sound, value.values()))
+        return all(map(_is_encodable, value)) and all(map(_is_encodable, value.values()))
     return True
 
 
-def _unsound(value: Any) -> Problem:
-    """The error about the first number or text in a value that is not sound."""
-    place: list[str] = []
+def _unencodable_problem(value: Any) -> Problem:
+    """The error about the first number or text inside a value that cannot be encoded."""
+    path: list[str] = []
     while isinstance(value, dict | list):
-        names = value if isinstance(value, dict) else range(len(value))
-        name = next(name for name in names if not (_is_sound(name) and _is_sound(value[name])))
-        place.append(str(name)[:LONGEST_NAME])
-        value = value[name] if _is_sound(name) else name
-    param = ".".join(place).encode("utf-8", "replace").decode()
-    what = "is no finite number" if isinstance(value, int | float) else "is no text of Unicode"
-    return Problem(400, f"{param} {what}", code="invalid_value", param=param)
+        name = _first_unencodable_key(value)
+        path.append(str(name)[:_MAX_NAME_LENGTH])
+        value = value[name] if _is_encodable(name) else name
+    param = ".".join(path).encode("utf-8", "replace").decode()
+    if isinstance(value, int | float):
+        reason = "is not a finite number"
+    else:
+        reason = "is not valid Unicode text"
+    return Problem(400, f"{param} {reason}", code="invalid_value", param=param)
 
 
-def depth(value: Any) -> int:
-    """How deeply lists and objects are nested; the stack does not grow with it."""
-    deepest = 0
-    level: list[Any] = [value if isinstance(value, dict | list) else ()]
+def _first_unencodable_key(container: dict[Any, Any] | list[Any]) -> Any:
+    """The first key or index whose name or value cannot be encoded."""
+    keys = container if isinstance(container, dict) else range(len(container))
+    for key in keys:
+        if not (_is_encodable(key) and _is_encodable(container[key])):
+            return key
+    raise ValueError("everything can be encoded")
+
+
+def nesting_depth(value: Any) -> int:
+    """Return how deeply lists and objects are nested, without recursion."""
+    if not isinstance(value, dict | list):
+        return 1
+    depth = 0
+    level: list[Any] = [value]
     while level:
-        deepest += 1
-        inside = (each.values() if isinstance(each, dict) else each for each in level)
-        level = [v for values in inside for v in values if isinstance(v, dict | list)]
-    return deepest
-
-
-async def unless_gone(
-    request: Request, work: "asyncio.Task[Result]", seconds: float | None = None
-) -> bool:
-    """Wait for work; whether it is done after at most `seconds`.
-
-    Where the client leaves first, the work is cancelled and a `Problem` with 499 is raised, which
-    nobody hears; where the waiting itself is cancelled, the work is too. The body must have been
-    read.
-    """
-
-    async def left() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    gone = asyncio.ensure_future(left())
-    try:
-        await asyncio.wait((work, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if work.done():
-            return True
-        if gone.done():
-            await ended(work)
-            raise Problem(499, "the client has left", code="client_left")
-        return False
-    except asyncio.CancelledError:
-        await ended(work)
-        raise
-    finally:
-        gone.cancel()
-        await asyncio.gather(gone, return_exceptions=True)
-
-
-async def ended(work: "asyncio.Task[Any]") -> None:
-    """Cancel work and wait until it has let go of everything."""
-    work.cancel()
-    await asyncio.gather(work, return_exceptions=True)
+        depth += 1
+        next_level = []
+        for container in level:
+            items = container.values() if isinstance(container, dict) else container
+            next_level += [item for item in items if isinstance(item, dict | list)]
+        level = next_level
+    return depth

@@ -1,4 +1,4 @@
-"""What a service answers where it does not do what it was asked."""
+"""Errors that a service answers with."""
 
 import math
 from collections.abc import Mapping
@@ -8,20 +8,23 @@ from typing import Any
 
 @dataclass
 class Problem(Exception):
-    """An error for the client: a status, words, and a code that programs can go by.
+    """An error for the client, raised anywhere while a request is handled."""
 
-    `kind` is the class of the error and `param` the field that is wrong, where there is one.
-    """
-
+    #: The HTTP status.
     status: int
+    #: What is wrong, in a sentence for people.
     message: str
+    #: The class of the error, one of OpenAI's error types.
     kind: str = "invalid_request_error"
+    #: What is wrong, in a word for programs.
     code: str | None = None
+    #: The path of the field that is wrong, if it is one field.
     param: str | None = None
+    #: Further headers of the response.
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def body(self) -> dict[str, Any]:
-        """The error in the shape that OpenAI's clients read."""
+        """Return the error in the shape that OpenAI's clients read."""
         return {
             "error": {
                 "message": self.message,
@@ -32,11 +35,19 @@ class Problem(Exception):
         }
 
 
-def busy(message: str, code: str, after: float) -> Problem:
-    """A 429 that says when to come back."""
-    return Problem(429, message, "rate_limit_error", code, headers=come_back(after))
+def too_many_requests(message: str, code: str, seconds: float) -> Problem:
+    """Make an error with status 429 that says in how many seconds to try again."""
+    return Problem(429, message, "rate_limit_error", code, headers=retry_after(seconds))
 
 
-def come_back(after: float | None, least: int = 1) -> dict[str, str]:
-    """The header that says when to come back, in whole seconds; none where nobody knows."""
-    return {} if after is None else {"Retry-After": str(max(least, math.ceil(after)))}
+def retry_after(seconds: float | None, minimum: int = 1) -> dict[str, str]:
+    """Return the header that says when to try again, none if that is not known.
+
+    Args:
+        seconds: The time to wait, rounded up to whole seconds.
+        minimum: The smallest number of seconds to say.
+    """
+    if seconds is None:
+        return {}
+    whole_seconds = max(minimum, math.ceil(seconds))
+    return {"Retry-After": str(whole_seconds)}

@@ -1,0 +1,1 @@
+"""What every request passes through, one concern per module; `stack.protect` puts it together."""
