@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.analysis.compare.test_leaderboard import ratings
+from tests.analysis.compare.test_comparison import ratings
 
 from darc.cli import main
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.analysis.compare.ranks import partial_of
 from darc.analysis.frame import WORDS
+from darc.analysis.weighted_ranks import partial_correlation
 from darc.decide.method import recurring, system_ids
 from darc.decide.model.calibration import DEFAULT, Calibration
 from darc.decide.model.calibration_file import Calibrations
@@ -99,7 +99,7 @@ def _earned(
     weight = _weight(rows, lam)
     without = [_weight(rows[group != each], lam) for each in range(GROUPS)]
     error = float(np.std(without) * np.sqrt(GROUPS - 1))
-    related = partial_of(np.corrcoef(rows[:, [1, 3, 0]].T)[None])[0]
+    related = partial_correlation(np.corrcoef(rows[:, [1, 3, 0]].T)[None])[0]
     calm = features.mean - weight * features.disagreement
     ours, base = (np.where(among, by, -np.inf).argmax(axis=1) for by in (calm, features.mean))
     gain = worth[prompts, ours[prompts]] - worth[prompts, base[prompts]]

@@ -127,11 +127,12 @@ def tune(ratings: Ratings, objective: str = "", lam: float = 2.0, **options: Any
 def compare(ratings: Ratings, threshold: float | None = None, **options: Any) -> Analysis:
     """Which system is best for everyone, as `darc compare` finds it.
 
-    `options` are those of `darc.analysis.compare.leaderboard.leaderboard`.
+    `options` are those of `darc.analysis.compare.comparison.compare_systems`.
     """
-    from darc.analysis.compare.leaderboard import draw_leaderboard, leaderboard
+    from darc.analysis.compare.comparison import compare_systems
+    from darc.analysis.compare.plot import draw_leaderboard
 
-    result = leaderboard(_source(ratings), threshold, **options)
+    result = compare_systems(_source(ratings), threshold, **options)
     rows = [asdict(each) for each in result.standings]
     for row in rows:
         row["low"], row["high"] = row.pop("interval")

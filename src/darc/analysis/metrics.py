@@ -3,7 +3,7 @@
 import numpy as np
 
 from darc.analysis.bootstrap import ROUNDING
-from darc.analysis.compare.ranks import share_size
+from darc.analysis.ranks import share_size
 from darc.decide.statistics import risk
 from darc.decide.statistics.bounds import lcb_coefficient
 from darc.decide.statistics.summary import batched

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from darc.analysis.compare.ranks import hypergeometric_tail
 from darc.analysis.frame import Frame, table
+from darc.analysis.ranks import hypergeometric_tail
 
 CELLS = Path(__file__).with_name("paper.toml")
 LAMBDA = 2.0

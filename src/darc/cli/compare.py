@@ -37,11 +37,12 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Read, compare, draw and print."""
-    from darc.analysis.compare.leaderboard import draw_leaderboard, leaderboard
+    from darc.analysis.compare.comparison import compare_systems
+    from darc.analysis.compare.plot import draw_leaderboard
 
     check_least(arguments, top=0, draws=100)
     source = read_source(arguments)
-    found = leaderboard(
+    found = compare_systems(
         source,
         arguments.threshold,
         arguments.draws,
@@ -60,15 +61,15 @@ def run(arguments: Namespace) -> None:
 
 def _print(found: "Leaderboard", by_group: bool) -> None:
     print(f"{found.verdict}\n")
-    low_title = "unhappy" if found.of_people else "low scores"
+    low_title = "unhappy" if found.rated_by_people else "low scores"
     _print_standings(found.standings, low_title)
-    if found.of_people:
+    if found.rated_by_people:
         print(unhappy_definition(found.standards))
     else:
         print(f"low scores: below {found.threshold:g}; --threshold says otherwise")
-    if found.severity:
+    if found.severity_removed:
         print("raters' severity is taken out of the means")
-    if found.of_people and max(each.unhappy for each in found.standings) < FEW:
+    if found.rated_by_people and max(each.unhappy for each in found.standings) < FEW:
         print("hardly anyone is unhappy by this: --threshold says from where on people are")
     if by_group:
         for group, standings in found.by_group.items():
@@ -79,9 +80,9 @@ def _print(found: "Leaderboard", by_group: bool) -> None:
     print(f"\nshare of prompts on which the system of the row has the higher mean{few}")
     shares = found.wins[: len(names), : len(names)].tolist()
     print_table(["", *names], [[name, *own] for name, own in zip(names, shares, strict=True)])
-    if found.turns:
+    if found.reversals:
         print(f"\nwhere {names[1]} is ahead of {names[0]}, the clearest first")
-        print_table(["prompt", "by"], found.turns)
+        print_table(["prompt", "by"], found.reversals)
 
 
 def _print_standings(standings: Any, low_title: str) -> None:
@@ -111,12 +112,12 @@ def _plain(found: "Leaderboard") -> dict[str, Any]:
         "verdict": found.verdict,
         "threshold": found.threshold,
         "scale": found.standards.scale,
-        "severity_taken_out": found.severity,
+        "severity_taken_out": found.severity_removed,
         "standings": list(map(asdict, found.standings)),
         "wins": {
             name: {other: share for other, share in zip(names, row, strict=True) if other != name}
             for name, row in zip(names, wins, strict=True)
         },
-        "turns": [{"prompt_id": prompt, "by": by} for prompt, by in found.turns],
+        "turns": [{"prompt_id": prompt, "by": by} for prompt, by in found.reversals],
         "by_group": {group: list(map(asdict, each)) for group, each in found.by_group.items()},
     }

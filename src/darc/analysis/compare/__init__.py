@@ -1,1 +1,1 @@
-"""Which system leaves the fewest people unhappy."""
+"""`darc compare`: which system leaves the fewest people unhappy."""

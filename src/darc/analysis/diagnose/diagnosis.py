@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.analysis.compare.ranks import correlation
 from darc.analysis.diagnose.groups import Groups, Latent, compare_groups, latent_groups
 from darc.analysis.diagnose.panel import RaterPanel, offsets, panel_of
 from darc.analysis.diagnose.raters import RaterReport, rate_raters
@@ -17,6 +16,7 @@ from darc.analysis.diagnose.reliability import (
     reliabilities,
 )
 from darc.analysis.diagnose.variance import Component, Spread, equal_sigmas, variance_components
+from darc.analysis.ranks import correlation
 from darc.decide.statistics.agreement import alpha_interval, krippendorff_alpha
 from darc.ratings.ratings import Source
 from darc.typing import Array

@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 
-from darc.analysis.compare.ranks import jaccard, spearman
 from darc.analysis.experiments.result import (
     Findings,
     Plot,
@@ -16,6 +15,7 @@ from darc.analysis.experiments.result import (
     lines,
     of,
 )
+from darc.analysis.ranks import jaccard, spearman
 from darc.decide.decision import Decisions
 from darc.decide.select import select_batch
 from darc.decide.statistics import risk

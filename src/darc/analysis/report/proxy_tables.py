@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from darc.analysis import ranks
 from darc.analysis.bootstrap import draw_counts, interval
-from darc.analysis.compare import ranks
 from darc.analysis.evaluate.contest import Contest
 from darc.analysis.frame import Frame, Record, table
 from darc.analysis.metrics import aggregated, pooled_units, taken
@@ -18,6 +18,12 @@ from darc.analysis.report.rule_tables import (
     described,
     outcomes,
     rows_of,
+)
+from darc.analysis.weighted_ranks import (
+    partial_correlation,
+    weighted_correlations,
+    weighted_overlap,
+    weighted_ranks,
 )
 from darc.errors import InputError
 from darc.ratings.halves import Joined
@@ -94,10 +100,10 @@ def _resampled(items: Items, draws: int, seed: int) -> Array:
         weights = counts[start : start + step, items.prompt].astype(np.float64)
         weights = weights[weights.sum(axis=1) > 0]
         sides = (items.proxy, items.human, *items.controls)
-        ranked = [ranks.weighted_ranks(side, weights) for side in sides]
-        matrices = ranks.weighted_correlations(ranked, weights)
-        overlap = ranks.weighted_overlap(items.proxy, items.human, weights, SHARE)
-        parts.append(np.stack([matrices[:, 0, 1], ranks.partial_of(matrices), overlap], axis=1))
+        ranked = [weighted_ranks(side, weights) for side in sides]
+        matrices = weighted_correlations(ranked, weights)
+        overlap = weighted_overlap(items.proxy, items.human, weights, SHARE)
+        parts.append(np.stack([matrices[:, 0, 1], partial_correlation(matrices), overlap], axis=1))
     return np.concatenate(parts)
 
 

@@ -4,14 +4,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from darc.analysis.compare.leaderboard import Leaderboard, leaderboard
+from darc.analysis.compare.comparison import compare_systems
+from darc.analysis.compare.leaderboard import Leaderboard
 from darc.analysis.reading import read_source
 from darc.errors import InputError
 from darc.ratings.ratings import Source
 
 
 def ratings(
-    path: Path, means: dict[str, float], prompts: int = 60, raters: int = 12, each: int = 4
+    path: Path, means: dict[str, float], prompts: int = 60, raters: int = 12, per_answer: int = 4
 ) -> Path:
     """A file in which system s has the mean means[s], and raters differ in severity by up to 2."""
     draw = np.random.default_rng(3)
@@ -19,7 +20,7 @@ def ratings(
     rows = ["prompt_id,candidate_id,system,rater_id,rater_group,rating"]
     for p in range(prompts):
         for place, (system, mean) in enumerate(means.items()):
-            for r in draw.choice(raters, each, replace=False):
+            for r in draw.choice(raters, per_answer, replace=False):
                 dislike = 1.5 if system == "divisive" and r % 3 == 0 else 0.0
                 value = mean + severity[r] - dislike + draw.normal(0, 0.3)
                 rows.append(f"p{p},c{place},{system},r{r},{'ab'[r % 2]},{value:.3f}")
@@ -27,50 +28,50 @@ def ratings(
     return path
 
 
-def found(path: Path, means: dict[str, float], **options: float) -> Leaderboard:
-    return leaderboard(read_source(ratings(path, means)), draws=300, **options)  # type: ignore[arg-type]
+def compare(path: Path, means: dict[str, float], **options: float) -> Leaderboard:
+    return compare_systems(read_source(ratings(path, means)), draws=300, **options)  # type: ignore[arg-type]
 
 
 def test_means_are_recovered_and_ranks_are_theirs(tmp_path: Path) -> None:
-    made = found(tmp_path / "r.csv", {"good": 4.0, "fair": 3.0, "poor": 1.0})
-    assert [each.system for each in made.standings] == ["good", "fair", "poor"]
-    assert [each.rank for each in made.standings] == [1, 2, 3]
-    for standing, mean in zip(made.standings, (4.0, 3.0, 1.0), strict=True):
+    board = compare(tmp_path / "r.csv", {"good": 4.0, "fair": 3.0, "poor": 1.0})
+    assert [standing.system for standing in board.standings] == ["good", "fair", "poor"]
+    assert [standing.rank for standing in board.standings] == [1, 2, 3]
+    for standing, mean in zip(board.standings, (4.0, 3.0, 1.0), strict=True):
         low, high = standing.interval
         assert low < standing.mean < high
         assert standing.mean == pytest.approx(mean, abs=0.15)
         assert high - low < 0.35, "severity is taken out"
-    assert made.severity
-    assert made.wins[0, 2] == 1.0
-    assert made.wins[2, 0] == 0.0
-    assert np.isnan(made.wins[0, 0])
-    assert made.verdict.startswith("good is best")
+    assert board.severity_removed
+    assert board.wins[0, 2] == 1.0
+    assert board.wins[2, 0] == 0.0
+    assert np.isnan(board.wins[0, 0])
+    assert board.verdict.startswith("good is best")
 
 
 def test_systems_alike_share_a_rank(tmp_path: Path) -> None:
-    made = found(tmp_path / "r.csv", {"one": 3.0, "two": 3.0, "poor": 1.0})
-    assert [each.rank for each in made.standings] == [1, 1, 3]
-    assert "cannot be told apart" in made.verdict
-    assert made.turns
-    assert all(by > 0 for _, by in made.turns)
+    board = compare(tmp_path / "r.csv", {"one": 3.0, "two": 3.0, "poor": 1.0})
+    assert [standing.rank for standing in board.standings] == [1, 1, 3]
+    assert "cannot be told apart" in board.verdict
+    assert board.reversals
+    assert all(by > 0 for _, by in board.reversals)
 
 
 def test_who_is_unhappy_is_told_though_the_mean_is_higher(tmp_path: Path) -> None:
-    made = found(tmp_path / "r.csv", {"divisive": 4.2, "steady": 3.3}, threshold=2.0)
-    first, second = made.standings
+    board = compare(tmp_path / "r.csv", {"divisive": 4.2, "steady": 3.3}, threshold=2.0)
+    first, second = board.standings
     assert (first.system, second.system) == ("divisive", "steady")
     assert first.unhappy > second.unhappy
     assert first.disagreement > second.disagreement
-    assert "steady leaves fewer people unhappy" in made.verdict
+    assert "steady leaves fewer people unhappy" in board.verdict
 
 
 def test_groups_have_standings_of_their_own(tmp_path: Path) -> None:
-    made = found(tmp_path / "r.csv", {"good": 4.0, "poor": 1.0})
-    assert set(made.by_group) == {"a", "b"}
-    for standing in made.standings:
+    board = compare(tmp_path / "r.csv", {"good": 4.0, "poor": 1.0})
+    assert set(board.by_group) == {"a", "b"}
+    for standing in board.standings:
         means = {
             group: each.mean
-            for group, standings in made.by_group.items()
+            for group, standings in board.by_group.items()
             for each in standings
             if each.system == standing.system
         }
@@ -80,7 +81,7 @@ def test_groups_have_standings_of_their_own(tmp_path: Path) -> None:
 
 def test_one_system_cannot_be_compared(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="column `system`"):
-        found(tmp_path / "r.csv", {"alone": 4.0})
+        compare(tmp_path / "r.csv", {"alone": 4.0})
 
 
 def source_of(path: Path, means: dict[str, float]) -> Source:
@@ -89,20 +90,20 @@ def source_of(path: Path, means: dict[str, float]) -> Source:
 
 def test_people_are_unhappy_below_the_middle_of_the_scale(tmp_path: Path) -> None:
     source = source_of(tmp_path / "r.csv", {"good": 4.0, "fair": 3.0})
-    likely = leaderboard(source, draws=100)
+    likely = compare_systems(source, draws=100)
     assert likely.standards.scale == (1, 6)
     assert likely.threshold == 3.5
-    wide = leaderboard(source, draws=100, scale="0-100")
+    wide = compare_systems(source, draws=100, scale="0-100")
     assert wide.threshold == 50
     assert [each.unhappy for each in wide.standings] == [1, 1]
-    own = leaderboard(source, 3.25, draws=100, scale=(0, 100))
-    assert own.threshold == 3.25
-    panel = leaderboard(replace(source, kind="panel"), draws=100)
+    own_limit = compare_systems(source, 3.25, draws=100, scale=(0, 100))
+    assert own_limit.threshold == 3.25
+    panel = compare_systems(replace(source, kind="panel"), draws=100)
     assert panel.standards.scale == (0, 10)
 
 
 def test_scores_of_rewrites_say_nothing_of_people(tmp_path: Path) -> None:
     source = source_of(tmp_path / "r.csv", {"good": 4.0, "poor": 1.0})
-    board = leaderboard(replace(source, kind="rewrite"), draws=100)
-    assert not board.of_people
+    board = compare_systems(replace(source, kind="rewrite"), draws=100)
+    assert not board.rated_by_people
     assert board.verdict == "good has the highest mean score."
