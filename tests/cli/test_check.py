@@ -48,7 +48,7 @@ def test_server_that_does_everything(
         "n 3 choices in one call",
         "logprobs given, with top_logprobs",
         "stream 11 events",
-        "chat template applied: 4 tokens a turn",
+        "chat template applied: 4 tokens per turn",
         "system role accepted",
         "tools accepted, and called",
         "response_format JSON as asked",

@@ -14,7 +14,7 @@ from darc.cli import main
 from darc.cli.toy_model import API_URLS, toy_model_note
 from darc.models import installed
 from darc.models.installed import CATALOGUE, DEFAULT, Installed, model_folder, write_note
-from darc.models.remote.endpoints import parse_address
+from darc.models.remote.address import parse_address
 from darc.registry import Maker, generators, parse_spec
 
 LARGER = "Larger-Chat-Model"

@@ -482,7 +482,7 @@ def test_deadline_keeps_the_grades_that_came(server: FakeServer) -> None:
 
 
 def test_a_limit_on_calls_is_no_missing_grade(server: FakeServer) -> None:
-    from darc.models.remote.http import Meter
+    from darc.models.remote.meter import Meter
 
     server.reply = graded(pool(6))
     with Engine(panel=judge(server)) as engine:

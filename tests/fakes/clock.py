@@ -1,6 +1,6 @@
 """A clock that does not need to be waited for."""
 
-from darc.models.remote.endpoints import RetryClock
+from darc.models.remote.retry import RetryClock
 
 
 class FakeClock:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from darc.models.remote.problems import OverLimit
+from darc.models.remote.errors import OverLimit
 from darc.serve.candidates import Work
 from darc.serve.requests import Forms, read_prompt
 from darc.serve.settings import ServeSettings

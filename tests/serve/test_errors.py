@@ -1,7 +1,7 @@
 import pytest
 
 from darc.errors import DarcError, InputError
-from darc.models.remote import problems
+from darc.models.remote import errors as problems
 from darc.serve.errors import problem_of
 
 WORDS = "did not answer within 3 s"
@@ -13,14 +13,14 @@ WORDS = "did not answer within 3 s"
         (problems.TimedOut("x"), 504, "upstream_timeout"),
         # What a message says does not count.
         (problems.Unreachable(WORDS), 502, "upstream_unreachable"),
-        (problems.Failed(WORDS), 502, "upstream_unreachable"),
+        (problems.BackendError(WORDS), 502, "upstream_unreachable"),
         (problems.Malformed(WORDS, status=200), 502, "upstream_malformed"),
         (problems.TooLarge("http://h", 5), 502, "upstream_too_large"),
-        (problems.LeftAlone(WORDS, after=2.5), 503, "upstream_unavailable"),
+        (problems.CircuitOpen(WORDS, retry_after=2.5), 503, "upstream_unavailable"),
         (problems.OverLimit(WORDS), 503, "over_limit"),
-        (problems.ErrorStatus(WORDS, status=529, after=4.0), 529, None),
-        (problems.Refused(WORDS, "", 418, "no", '{"error": {"code": "pot"}}'), 418, "pot"),
-        (problems.Moved("http://h", 307, "/there?key=1"), 502, "upstream_redirects"),
+        (problems.ErrorStatus(WORDS, status=529, retry_after=4.0), 529, None),
+        (problems.Rejected(WORDS, "", 418, "no", '{"error": {"code": "pot"}}'), 418, "pot"),
+        (problems.Redirected("http://h", 307, "/there?key=1"), 502, "upstream_redirects"),
         (InputError(WORDS), 400, "invalid_request"),
     ],
     ids=lambda value: type(value).__name__,
@@ -31,7 +31,9 @@ def test_type_of_a_failure_decides(problem: DarcError, status: int, code: str | 
 
 
 def test_times_to_come_back_are_passed_on() -> None:
-    assert problem_of(problems.LeftAlone("", after=2.5)).headers == {"Retry-After": "3"}
-    problem = problems.ErrorStatus("", status=503, after=4.0)
+    assert problem_of(problems.CircuitOpen("", retry_after=2.5)).headers == {"Retry-After": "3"}
+    problem = problems.ErrorStatus("", status=503, retry_after=4.0)
     assert problem_of(problem).headers == {"Retry-After": "4"}
-    assert "http://h/there" in problem_of(problems.Moved("http://h", 307, "/there?key=1")).message
+    assert (
+        "http://h/there" in problem_of(problems.Redirected("http://h", 307, "/there?key=1")).message
+    )

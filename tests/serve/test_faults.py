@@ -9,7 +9,7 @@ from tests.fakes import FakeServer, Fault
 from tests.serve import scorers as slow_scorers
 from tests.serve.running import QUESTION, Running, parts, running
 
-from darc.models.remote.endpoints import Retry
+from darc.models.remote.retry import RetryPolicy
 from darc.serve.settings import ServeSettings
 
 HERE = "python:tests.serve.scorers:"
@@ -223,7 +223,7 @@ def test_other_backends_take_over(openai_server: FakeServer, k: int) -> None:
 def test_request_is_tried_six_times_in_all(
     openai_server: FakeServer, k: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Retry, "pause", lambda *_: 0.0)
+    monkeypatch.setattr(RetryPolicy, "pause", lambda *_: 0.0)
     again = {"Retry-After": "0"}
     kinds = (Fault(status=503, headers=again), Fault("half", 200, content=b"{"), Fault("reset"))
     openai_server.faults = [kinds[i % 3] for i in range(99)]

@@ -20,7 +20,8 @@ from darc.analysis.evaluate.evaluation import evaluate
 from darc.analysis.reading import read_any
 from darc.cli import main
 from darc.decide.model.calibration_file import Calibrations
-from darc.models.remote.endpoints import Breaker, Retry
+from darc.models.remote.circuit_breaker import BreakerSettings
+from darc.models.remote.retry import RetryPolicy
 from darc.serve.app import make_gateway
 from darc.serve.backends import RemoteBackend
 from darc.web.keys import make_key
@@ -249,9 +250,9 @@ def test_metrics_count(gateway: Running) -> None:
 def test_readiness_follows_the_backend() -> None:
     server = FakeServer()
     settings = settings_for(server, attempts=1)
-    breaker = Breaker(threshold=3, cooldown=2.0)
+    breaker = BreakerSettings(threshold=3, cooldown=2.0)
     backend = RemoteBackend(
-        server.url, key_env="", retry=Retry(attempts=1), breaker=breaker, timeout=5.0
+        server.url, key_env="", retry=RetryPolicy(attempts=1), breaker=breaker, timeout=5.0
     )
     gateway = Running(settings, make_gateway(settings, backend))
     try:

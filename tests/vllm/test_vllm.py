@@ -84,7 +84,7 @@ def test_one_call_writes_candidates_with_likelihoods(chat: str) -> None:
     (found,) = generator.generate([PROMPT], settings)
     assert len({one.text for one in found}) == 4
     assert all(one.log_likelihood is not None and one.log_likelihood < 0 for one in found)
-    assert "n" not in generator.model.lacks
+    assert "n" not in generator.model.unsupported
     (again,) = generators.make(f"openai:tiny@{chat},n=false").generate([PROMPT], settings)
     assert len({one.text for one in again}) == 4
 

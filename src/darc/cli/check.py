@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from darc.cli.output import print_json, say
 from darc.cli.parser import Parser
 from darc.errors import DarcError, InputError
-from darc.models.remote.client import KEY
+from darc.models.remote.address import KEY_ENV
 
 if TYPE_CHECKING:
-    from darc.models.remote.check import ServerReport
+    from darc.models.remote.server_report import ServerReport
 
 WIDTHS = (16, 36, 44)
 _SERVED = re.compile(r"@(https?://.*)", re.IGNORECASE)
@@ -32,7 +32,7 @@ def add(parser: Parser) -> None:
         "--form", default="", help="of a reward model, where its path does not say; such as plain"
     )
     parser.add_argument(
-        "--key-env", default=KEY, metavar="NAME", help="the environment variable with the key"
+        "--key-env", default=KEY_ENV, metavar="NAME", help="the environment variable with the key"
     )
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a call")
     parser.add_argument("--json", action="store_true", help="one JSON object")
@@ -40,10 +40,10 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Ask, print what was found; an error where DARC cannot use the server."""
-    from darc.models.remote.endpoints import checked_url, parse_address
-    from darc.models.remote.http import library
+    from darc.models.remote.address import parse_address, parse_url
+    from darc.models.remote.session import import_aiohttp
 
-    library()
+    import_aiohttp()
     # A key that was given by mistake is not repeated.
     if not _NAME.fullmatch(arguments.key_env):
         raise InputError("--key-env is no name of an environment variable", "give its name")
@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> None:
         if model and model != named:
             raise InputError(f"two models: {named} and {model}", "name one")
         url, model = found[1], named
-    checked_url(url)
+    parse_url(url)
     if not arguments.timeout > 0:
         raise InputError(f"--timeout is {arguments.timeout:g}", "give a number over 0")
     report = asyncio.run(_examine(arguments, url, model))
@@ -72,7 +72,7 @@ def run(arguments: Namespace) -> None:
 
 
 async def _examine(arguments: Namespace, url: str, model: str) -> "ServerReport":
-    from darc.models.remote.check import check_chat
+    from darc.models.remote.chat_check import check_chat
     from darc.parts.scorers.http import form_name
     from darc.parts.scorers.http_check import check_reward, find_reward
 
@@ -94,7 +94,7 @@ async def _examine(arguments: Namespace, url: str, model: str) -> "ServerReport"
 
 def commands_for(report: "ServerReport", key_env: str) -> list[str]:
     """The command lines that suit the server."""
-    own_key = key_env != KEY and bool(os.environ.get(key_env))
+    own_key = key_env != KEY_ENV and bool(os.environ.get(key_env))
     options = {**report.options, **({"key_env": key_env} if own_key else {})}
     told = "".join(f",{name}={value}" for name, value in options.items())
     if report.kind == "reward":

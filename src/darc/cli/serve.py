@@ -131,7 +131,7 @@ def settings_of(arguments: Namespace) -> "ServeSettings":
 
 def _read_backend(arguments: Namespace) -> None:
     """Take --backend also as generators are written: openai:MODEL@URL[,key_env=NAME], embedded."""
-    from darc.models.remote.endpoints import parse_address
+    from darc.models.remote.address import parse_address
     from darc.registry import parse_spec
 
     spec = parse_spec(arguments.backend)

@@ -66,11 +66,11 @@ def toy_model_note(
 
 def _servers_with_key(environment: Mapping[str, str]) -> dict[str, str]:
     """The generators on servers that the environment has a key or a URL for, and the reason."""
-    from darc.models.remote.endpoints import BASE_URL, KEY
+    from darc.models.remote.address import BASE_URL_ENV, KEY_ENV
 
     ready: dict[str, str] = {}
     # Without @URL, openai goes to OPENAI_BASE_URL, or to OpenAI where there is a key for it.
-    names = [name for name in (KEY, BASE_URL) if environment.get(name)]
+    names = [name for name in (KEY_ENV, BASE_URL_ENV) if environment.get(name)]
     if names:
         ready["openai:MODEL"] = f"{names[0]} is set"
     for name, url in API_URLS.items():

@@ -19,8 +19,8 @@ from darc.engine.scoring import Patience, ScoreCache
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.models.completion import ChatModel
-from darc.models.remote.http import Meter
-from darc.models.remote.problems import OverLimit
+from darc.models.remote.errors import OverLimit
+from darc.models.remote.meter import Meter
 from darc.parts.generators.base import SamplingParameters
 from darc.parts.rewriters import Rewriter
 from darc.parts.scorers.base import Scorer

@@ -29,7 +29,7 @@ from darc.engine.stopping import FEWER, Stopping, WaveDrawing, parse_stop, waves
 from darc.engine.workers import Owner, Turns, Workers
 from darc.errors import InputError
 from darc.models.completion import ChatModel, Report
-from darc.models.remote.http import Meter
+from darc.models.remote.meter import Meter
 from darc.parts.generators.base import (
     MAX_TOKENS,
     Answers,

@@ -11,7 +11,7 @@ from numpy.random import default_rng
 
 from darc.engine.samples import OutOfCalls, Pair, PartFailed, Samples, words
 from darc.errors import InputError, MissingExtra
-from darc.models.remote.problems import OverLimit
+from darc.models.remote.errors import OverLimit
 from darc.parts.rewriters import Perturbed
 from darc.parts.scorers.panel import PESSIMISTIC, REFUSE
 from darc.types import Candidate, Scores

@@ -14,8 +14,8 @@ import numpy as np
 from darc.engine.parts import Unfinished
 from darc.engine.workers import WorkTimedOut
 from darc.errors import DarcError
-from darc.models.remote.http import METER, Meter
-from darc.models.remote.problems import OverLimit
+from darc.models.remote.errors import OverLimit
+from darc.models.remote.meter import CURRENT_METER, Meter
 from darc.parts.rewriters import Perturbed
 from darc.types import Candidate, CutOff, Prompt, Scores
 from darc.typing import Array
@@ -173,13 +173,13 @@ class Samples:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Time a stage, and let its meter hear of the calls that are made in it."""
-        token = METER.set(self.meters[name]) if name in self.meters else None
+        token = CURRENT_METER.set(self.meters[name]) if name in self.meters else None
         try:
             with self.clock.stage(name):
                 yield
         finally:
             if token is not None:
-                METER.reset(token)
+                CURRENT_METER.reset(token)
 
     async def rewrite(self, wanted: Sequence[int]) -> None:
         """Rewrite those candidates that are not rewritten yet, where rewrites are samples."""
@@ -272,7 +272,7 @@ class Samples:
             asked = [text for text in texts if text not in self.known[place]]
             if not asked:
                 return
-            meter = METER.get()
+            meter = CURRENT_METER.get()
             # One by one where a limit may end it, so that what has been paid for is not lost.
             each = [[text] for text in asked] if meter is not None and meter.limited else [asked]
             made = await asyncio.gather(

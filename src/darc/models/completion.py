@@ -100,11 +100,10 @@ def chat_model(text: str = "", **options: Any) -> ChatModel:
 
         made: ChatModel = MODELS.make(text)
         return made
-    from darc.models.remote.client import KEY
-    from darc.models.remote.endpoints import BASE_URL
+    from darc.models.remote.address import BASE_URL_ENV, KEY_ENV
     from darc.models.remote.openai import OpenAIModel
 
-    if not ("@" in text or os.environ.get(BASE_URL) or os.environ.get(KEY)):
+    if not ("@" in text or os.environ.get(BASE_URL_ENV) or os.environ.get(KEY_ENV)):
         raise InputError(
             f"there is no chat model {text!r}", "write embedded, transformers:MODEL or MODEL@URL"
         )

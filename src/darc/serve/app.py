@@ -19,8 +19,10 @@ from darc.engine.engine import Engine
 from darc.engine.parts import same_answers
 from darc.engine.scoring import Patience
 from darc.errors import InputError
-from darc.models.remote.endpoints import Breaker, Retry
-from darc.models.remote.openai import NAMED, OpenAIModel
+from darc.models.remote.caller import REQUESTED_MODEL
+from darc.models.remote.circuit_breaker import BreakerSettings
+from darc.models.remote.openai import OpenAIModel
+from darc.models.remote.retry import RetryPolicy
 from darc.serve.backends import Backend, EmbeddedBackend, RemoteBackend
 from darc.serve.endpoints import ChatEndpoints
 from darc.serve.openapi import document
@@ -53,7 +55,7 @@ def make_backend(settings: ServeSettings) -> Backend:
     if settings.backend:
         return RemoteBackend(
             settings.backend,
-            largest=settings.max_answer,
+            max_bytes=settings.max_answer,
             longest_line=settings.max_line,
             **_calling(settings),
         )
@@ -68,8 +70,8 @@ def _calling(settings: ServeSettings) -> dict[str, Any]:
         "key_env": settings.backend_key_env,
         "timeout": settings.timeout,
         "concurrency": settings.concurrency,
-        "retry": Retry(attempts=settings.attempts, seconds=30.0, first=0.25, longest=8.0),
-        "breaker": Breaker(threshold=20, cooldown=5.0),
+        "retry": RetryPolicy(attempts=settings.attempts, seconds=30.0, first=0.25, longest=8.0),
+        "breaker": BreakerSettings(threshold=20, cooldown=5.0),
     }
 
 
@@ -78,7 +80,7 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
     judge = None
     if settings.backend and settings.parts.panel:
         # Of whatever model a request names.
-        judge = OpenAIModel(f"{NAMED}@{settings.backend}", **_calling(settings))
+        judge = OpenAIModel(f"{REQUESTED_MODEL}@{settings.backend}", **_calling(settings))
     try:
         spec = Forms(settings).method({}).spec
     except Problem as problem:

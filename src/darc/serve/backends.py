@@ -15,12 +15,14 @@ from starlette.responses import Response
 
 from darc.errors import DarcError
 from darc.models.embedded import EmbeddedModel, refused
+from darc.models.remote.address import CHAT_PATH, base_url
+from darc.models.remote.bodies import parse_object
 from darc.models.remote.client import AsyncClient
-from darc.models.remote.endpoints import CHAT, base_url, is_passing
-from darc.models.remote.http import Response as Answer
-from darc.models.remote.http import begin_call, count_usage
-from darc.models.remote.problems import ErrorStatus, Failed, Malformed, Moved, json_object
-from darc.models.remote.protocol import listed
+from darc.models.remote.errors import BackendError, ErrorStatus, Malformed, Redirected
+from darc.models.remote.meter import begin_call, count_usage
+from darc.models.remote.protocol import read_models
+from darc.models.remote.response import Response as Answer
+from darc.models.remote.retry import is_retryable_status
 from darc.serve.errors import as_problems, too_large, unavailable, upstream_problem
 from darc.serve.requests import wrong
 from darc.serve.streaming import BrokeOff, ClosingResponse, event
@@ -50,12 +52,12 @@ class RemoteBackend(AsyncClient):
 
     async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         """The answer to a chat completion, tried again where that may help."""
-        return await self.ask(CHAT, completion, body, headers)
+        return await self.ask(CHAT_PATH, completion, body, headers)
 
     async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
         """The models that the server lists."""
         with as_problems():
-            return await self.ask("/models", listed, None, headers)
+            return await self.ask("/models", read_models, None, headers)
 
     async def forward(
         self, request: Request, path: str, headers: Mapping[str, str], content: bytes
@@ -69,10 +71,12 @@ class RemoteBackend(AsyncClient):
         query, found = request.scope["query_string"].decode("latin-1"), list[Response | Problem]()
 
         async def use(answer: Answer) -> None:
-            found.append(await self._passed(answer, request.method, path == CHAT))
-            if is_passing(answer.status):
+            found.append(await self._passed(answer, request.method, path == CHAT_PATH))
+            if is_retryable_status(answer.status):
                 message = f"{answer.url} answered {answer.status}"
-                raise ErrorStatus(message, status=answer.status, after=self.after(answer))
+                raise ErrorStatus(
+                    message, status=answer.status, retry_after=self.retry_after(answer)
+                )
 
         # An error that does not pass is the answer.
         with as_problems(), suppress(ErrorStatus):
@@ -82,7 +86,8 @@ class RemoteBackend(AsyncClient):
                 use,
                 headers=headers,
                 content=content,
-                again=request.method in ("GET", "HEAD") or (request.method, path) == ("POST", CHAT),
+                retry=request.method in ("GET", "HEAD")
+                or (request.method, path) == ("POST", CHAT_PATH),
             )
         if isinstance(found[-1], Problem):
             raise found[-1]
@@ -92,19 +97,19 @@ class RemoteBackend(AsyncClient):
         """An answer for the client; raises what makes it none."""
         status, length = answer.status, answer.headers.get("Content-Length", "")
         if 300 <= status < 400 and status != 304:
-            raise Moved(answer.url, status, answer.headers.get("Location"))
+            raise Redirected(answer.url, status, answer.headers.get("Location"))
         large = not chat and not (length.isdecimal() and int(length) <= WHOLE)
         result: Response
         if method == "HEAD":
             result = Response(b"", status)
         elif status >= 400:
-            return self._error(answer, await answer.read(self.largest))
+            return self._error(answer, await answer.read(self.max_bytes))
         elif status < 300 and (large or _is_events(answer)):
-            answer.kept = True
+            answer.keep_open = True
             parts = _parts(answer, self._longest_line)
             result = ClosingResponse(parts, answer.aclose, status_code=status)
         else:
-            body = await answer.read(self.largest, as_sent=True)
+            body = await answer.read(self.max_bytes, as_sent=True)
             claims = chat or answer.headers.get("Content-Type", "").startswith("application/json")
             if status == 200 and claims and "Content-Encoding" not in answer.headers:
                 try:
@@ -121,9 +126,9 @@ class RemoteBackend(AsyncClient):
         text = body.decode("utf-8", "replace")
         if "\ufffd" in text and "Content-Encoding" in answer.headers:
             text = ""  # compressed in a way that is not known here
-        inner = json_object(text).get("error")
+        inner = parse_object(text).get("error")
         if not (isinstance(inner, dict) and isinstance(inner.get("message"), str)):
-            return upstream_problem(answer.status, text, self.after(answer))
+            return upstream_problem(answer.status, text, self.retry_after(answer))
         result = Response(body, answer.status)
         kept = back(answer.raw_headers, b"content-encoding", b"content-length")
         result.raw_headers = [*kept, (b"content-length", b"%d" % len(body))]
@@ -151,7 +156,7 @@ async def _parts(answer: Answer, longest_line: int) -> AsyncIterator[bytes]:
     readable = _is_events(answer) and "Content-Encoding" not in answer.headers
     line = 0
     try:
-        async for part in answer.parts():
+        async for part in answer.chunks():
             if readable:
                 first, *others = part.split(b"\n")
                 if max(line + len(first), *map(len, others), 0) > longest_line:
@@ -159,7 +164,7 @@ async def _parts(answer: Answer, longest_line: int) -> AsyncIterator[bytes]:
                     return
                 line = len(others[-1]) if others else line + len(first)
             yield part
-    except Failed as lost:
+    except BackendError as lost:
         if not readable:
             raise BrokeOff(str(lost)) from None
         logger.warning("%s", lost)

@@ -12,9 +12,10 @@ from darc.engine.copies import MergedCandidates, merge_copies
 from darc.engine.samples import Clock, Samples
 from darc.engine.stopping import FEWER
 from darc.models.completion import without_thoughts
-from darc.models.remote.http import Meter
-from darc.models.remote.problems import Failed, OverLimit
-from darc.models.remote.protocol import mean_log, said_in, samples, token_entries
+from darc.models.remote.errors import BackendError, OverLimit
+from darc.models.remote.meter import Meter
+from darc.models.remote.protocol import mean_log_probability, message_text, token_entries
+from darc.models.remote.sampling import ChoiceRequest, sample_choices
 from darc.serve.backends import Backend
 from darc.serve.requests import Method
 from darc.types import Candidate, Prompt
@@ -63,7 +64,9 @@ def read_reply(
     message = choice["message"]
     calls = message.get("tool_calls") or message.get("function_call")
     audio = message.get("audio")
-    content = said_in(message) or (audio.get("transcript") if isinstance(audio, Mapping) else None)
+    content = message_text(message) or (
+        audio.get("transcript") if isinstance(audio, Mapping) else None
+    )
     said = without_thoughts(content) if isinstance(content, str) else ""
     text = said or ""
     if calls:
@@ -73,7 +76,7 @@ def read_reply(
     alone = len(answer["choices"]) == 1
     tokens = used if alone and isinstance(used, int) else len(entries) or len(text.split())
     cut = choice.get("finish_reason") == "length"
-    candidate = Candidate(prompt_id, index, text, tokens, cut, mean_log(entries), seed)
+    candidate = Candidate(prompt_id, index, text, tokens, cut, mean_log_probability(entries), seed)
     return Reply(candidate, choice, answer, bool(calls), said is None)
 
 
@@ -175,7 +178,7 @@ class ReplyCalls:
     seeds: Sequence[int]
     first: int = 0
     _made: dict[int, Reply] = field(default_factory=dict)
-    _failures: list[Failed] = field(default_factory=list)
+    _failures: list[BackendError] = field(default_factory=list)
 
     async def all(self, several: bool) -> Wave:
         """As many replies as there are seeds, in one call where the backend can, else in as many.
@@ -183,21 +186,22 @@ class ReplyCalls:
         Without `several` every one has a call of its own: no call for several says which seed made
         which. At the deadline what has come is taken.
         """
-        found = await samples(
-            self._ask,
-            self.body,
-            self.seeds,
-            same=lambda chosen: json.dumps(chosen[1]["message"], sort_keys=True),
-            several=several and self.backend.several,
+        request = ChoiceRequest(
+            ask=self._ask,
+            body=self.body,
+            seeds=self.seeds,
+            identity=lambda chosen: json.dumps(chosen[1]["message"], sort_keys=True),
+            use_n=several and self.backend.several,
             strict=self.work.method.options.closed,
             deadline=self.work.deadline,
-            arrived=lambda drawn: self._take(drawn.choice, drawn.index, drawn.seed),
+            on_choice=lambda sample: self._take(sample.choice, sample.index, sample.seed),
         )
+        found = await sample_choices(request)
         self._failures = found.failures
-        if several and found.drawn and not found.several:
+        if several and found.choices and not found.supports_n:
             self.backend.several = False
-        replies, flags = self.taken([drawn.index for drawn in found.drawn])
-        return replies, ["budget_milliseconds"] * found.late + flags
+        replies, flags = self.taken([sample.index for sample in found.choices])
+        return replies, ["budget_milliseconds"] * found.deadline_passed + flags
 
     def wave(self, first: int, count: int) -> list[Awaitable[Candidate | None]]:
         """Calls for some of them, from a place on, of which only some may be taken in the end."""
@@ -221,7 +225,7 @@ class ReplyCalls:
     async def _one(self, place: int) -> Candidate | None:
         try:
             first, *_ = await self._ask({**self.body, "seed": self.seeds[place]})
-        except Failed as failed:
+        except BackendError as failed:
             if self.work.method.options.closed:
                 raise
             self._failures.append(failed)

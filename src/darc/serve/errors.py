@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from darc.engine.outcome import Outcome
 from darc.engine.samples import PartFailed
 from darc.errors import DarcError
-from darc.models.remote import problems
-from darc.models.remote.problems import json_object, said
+from darc.models.remote import errors as problems
+from darc.models.remote.bodies import error_message, parse_object
 from darc.web.problems import Problem, retry_after
 
 # The flag of a decision that none of the answers is good, and the header that says so.
@@ -31,13 +31,13 @@ def problem_of(problem: DarcError) -> Problem:
     after many failures 503 with the time to come back.
     """
     match problem:
-        case problems.Moved(status=status, where=where):
+        case problems.Redirected(status=status, location=where):
             message = f"the backend answered {status}: it redirects to {where}"
             return unavailable(f"{message}; set --backend to that", "upstream_redirects", 502)
-        case problems.Refused():
+        case problems.Rejected():
             return upstream_problem(problem.status, problem.body)
         case problems.ErrorStatus():
-            return upstream_problem(problem.status or 500, problem.body, problem.after)
+            return upstream_problem(problem.status or 500, problem.body, problem.retry_after)
         case problems.Malformed():
             message = "the backend's answer is no chat completion"
             return unavailable(message, "upstream_malformed", 502)
@@ -46,14 +46,14 @@ def problem_of(problem: DarcError) -> Problem:
         case problems.TimedOut():
             message = "the backend did not answer in time; raise --timeout, or ask for less"
             return unavailable(message, "upstream_timeout", 504)
-        case problems.LeftAlone():
+        case problems.CircuitOpen():
             message = "the backend has failed again and again and is left alone for a while"
-            return unavailable(message, "upstream_unavailable", after=problem.after)
+            return unavailable(message, "upstream_unavailable", after=problem.retry_after)
         case problems.OverLimit() | PartFailed(over_limit=True):
             return unavailable("the request has used up its calls or tokens", "over_limit")
         case PartFailed():
             return unavailable(str(problem), "part_failed")
-        case problems.Failed():
+        case problems.BackendError():
             message = "the backend cannot be reached; check with darc check URL that it runs"
             return unavailable(message, "upstream_unreachable", 502)
     return Problem(400, problem.message, code="invalid_request")
@@ -86,13 +86,13 @@ def too_large(limit: str, size: int) -> Problem:
 
 def upstream_problem(status: int, body: str, after: float | None = None) -> Problem:
     """An error of the backend with its status, and what its body says in any usual shape."""
-    found = json_object(body)
+    found = parse_object(body)
     inner = found["error"] if isinstance(found.get("error"), dict) else found
     kind, code, param = (inner.get(name) for name in ("type", "code", "param"))
     default = "server_error" if status >= 500 else "invalid_request_error"
     return Problem(
         status,
-        said(body) or f"the backend answered {status}",
+        error_message(body) or f"the backend answered {status}",
         kind if isinstance(kind, str) and kind else default,
         None if code is None else str(code),
         None if param is None else str(param),

@@ -11,9 +11,9 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from darc.models.remote.endpoints import CHAT
-from darc.models.remote.http import METER, Meter
-from darc.models.remote.problems import json_object
+from darc.models.remote.address import CHAT_PATH
+from darc.models.remote.bodies import parse_object
+from darc.models.remote.meter import CURRENT_METER, Meter
 from darc.serve.requests import ChatRequest
 from darc.serve.service import Gateway
 from darc.serve.streaming import DONE, ClosingResponse, event
@@ -38,7 +38,7 @@ async def passed_through(
     if options.metadata:
         headers["accept-encoding"] = "identity"
     with gateway.tracing.chat(asked, request.headers):
-        response = await _answered(gateway, request, CHAT, headers, content, meter)
+        response = await _answered(gateway, request, CHAT_PATH, headers, content, meter)
     if not options.metadata or response.status_code != 200:
         return response
     data = {
@@ -94,7 +94,7 @@ async def _answered(
 
         async def ask() -> Response:
             # It is a task of its own, so that nobody else's calls are counted.
-            METER.set(meter)
+            CURRENT_METER.set(meter)
             await stack.enter_async_context(gateway.gate)
             return await gateway.backend.forward(request, path, headers, content)
 
@@ -115,7 +115,7 @@ def _with_metadata(response: Response, data: dict[str, Any]) -> Response:
         response.body_iterator = _before_end(response.body_iterator, data)
         response.raw_headers = kept
         return response
-    body = json_object(bytes(response.body))
+    body = parse_object(bytes(response.body))
     if not body:
         return response
     content = json.dumps({**body, "darc": data}).encode()
@@ -133,7 +133,7 @@ async def _before_end(parts: Any, data: dict[str, Any]) -> AsyncIterator[bytes]:
             if line.strip() == DONE.rstrip():
                 yield event({**head, "choices": [], "darc": data})
             if not head:
-                found = json_object(line.strip().removeprefix(b"data:"))
+                found = parse_object(line.strip().removeprefix(b"data:"))
                 head.update({name: found[name] for name in SHARED if name in found})
             yield line
 

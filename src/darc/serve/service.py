@@ -14,9 +14,9 @@ from darc.engine.outcome import Outcome
 from darc.engine.samples import PartFailed
 from darc.engine.stopping import FEWER, WaveDrawing
 from darc.errors import DarcError
-from darc.models.remote.http import METER
-from darc.models.remote.problems import OverLimit
-from darc.models.remote.protocol import CALLER, Caller
+from darc.models.remote.caller import CURRENT_CALLER, Caller
+from darc.models.remote.errors import OverLimit
+from darc.models.remote.meter import CURRENT_METER
 from darc.parts.generators.base import SamplingParameters as Sampling
 from darc.parts.generators.base import candidate_seeds, drop_failed
 from darc.serve import metadata
@@ -96,7 +96,7 @@ class Gateway:
         """The completion that the rule chooses; `tell` hears of candidates as they arrive."""
         caller, prompt = self.caller(headers, asked.model), read_prompt(asked.body["messages"])
         work = Work(asked.method, prompt, request_id, caller.headers, tell)
-        CALLER.set(caller)
+        CURRENT_CALLER.set(caller)
         if asked.k > 1:
             self._check(work, asked.k)
         with self.tracing.chat(asked, headers) as span, as_problems():
@@ -136,7 +136,7 @@ class Gateway:
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
         caller = self.caller(headers, split_model(given.model or self.settings.model)[1])
-        CALLER.set(caller)
+        CURRENT_CALLER.set(caller)
         work, replies = Work(method, prompt, request_id, caller.headers), []
         self._check(work, len(given.candidates), given.candidates)
         for place, text in enumerate(given.candidates):
@@ -247,7 +247,7 @@ class Gateway:
             seeds = candidate_seeds(sampling, name)
 
         calls = ReplyCalls(self.backend, work, body, seeds, first)
-        token = METER.set(work.stages["candidates"])
+        token = CURRENT_METER.set(work.stages["candidates"])
         try:
             with work.clock.stage("generate"):
                 if method.stopping is not None and asked.k > 1 and first == 0:
@@ -268,7 +268,7 @@ class Gateway:
                     several = asked.given.seed is None and work.tell is None
                     replies, flags = await calls.all(several)
         finally:
-            METER.reset(token)
+            CURRENT_METER.reset(token)
         if hidden:
             replies = [replace(r, choice={**r.choice, "logprobs": None}) for r in replies]
         return replies, flags, drawn

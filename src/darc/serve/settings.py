@@ -13,7 +13,7 @@ from darc.engine.options import ChoosingOptions
 from darc.engine.parts import Parts
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
-from darc.models.remote.client import KEY
+from darc.models.remote.address import KEY_ENV
 from darc.settings.model import option
 
 MEGABYTE = 1_000_000
@@ -34,7 +34,9 @@ class ServeSettings(ChoosingOptions):
     """
 
     backend: str = option("", BACKEND, "URL|openai:MODEL@URL", short_flag="--generator")
-    backend_key_env: str = option(KEY, "the environment variable with the backend's key", "NAME")
+    backend_key_env: str = option(
+        KEY_ENV, "the environment variable with the backend's key", "NAME"
+    )
     model: str = option("", "for requests that name none")
     timeout: float = option(120.0, "seconds", gt=0)
     concurrency: int = option(256, "calls at a time to each URL", ge=1)

@@ -8,9 +8,11 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
 from darc.errors import DarcError, InputError
-from darc.models.remote.client import AsyncClient, together
-from darc.models.remote.endpoints import Breaker, Retry
-from darc.models.remote.problems import Failed, Malformed, Refused
+from darc.models.remote.circuit_breaker import BreakerSettings
+from darc.models.remote.client import AsyncClient
+from darc.models.remote.errors import BackendError, Malformed, Rejected
+from darc.models.remote.gathering import gather_or_cancel
+from darc.models.remote.retry import RetryPolicy
 
 BODY: dict[str, list[str]] = {"pairs": []}
 
@@ -24,7 +26,9 @@ def scores(answer: Any) -> Any:
 def post(client: AsyncClient, times: int = 1) -> Any:
     async def all_of() -> list[Any]:
         async with client:
-            return await together([client.ask("/plain", scores, BODY) for _ in range(times)])
+            return await gather_or_cancel(
+                [client.ask("/plain", scores, BODY) for _ in range(times)]
+            )
 
     return asyncio.run(all_of())[-1]
 
@@ -53,8 +57,8 @@ def test_hanging_server_times_out(openai_server: FakeServer) -> None:
     openai_server.faults = [Fault("hang")]
     assert post(make(openai_server, FakeClock(), timeout=0.2)) == []
     openai_server.faults = [Fault("hang")]
-    with pytest.raises(Failed, match=r"/plain did not answer within 0.2 s; raise timeout"):
-        post(make(openai_server, FakeClock(), timeout=0.2, retry=Retry(attempts=1)))
+    with pytest.raises(BackendError, match=r"/plain did not answer within 0.2 s; raise timeout"):
+        post(make(openai_server, FakeClock(), timeout=0.2, retry=RetryPolicy(attempts=1)))
 
 
 def test_retry_after_is_respected(openai_server: FakeServer) -> None:
@@ -71,11 +75,11 @@ def test_retry_after_is_respected(openai_server: FakeServer) -> None:
 def test_attempts_and_time_are_bounded(openai_server: FakeServer) -> None:
     openai_server.faults = [Fault(status=503, message="loading")] * 9
     clock = FakeClock()
-    with pytest.raises(Failed, match=r"http://.*/plain answered 503: loading \(3 attempts\)$"):
-        post(make(openai_server, clock, retry=Retry(attempts=3)))
+    with pytest.raises(BackendError, match=r"/plain answered 503: loading \(3 attempts\)$"):
+        post(make(openai_server, clock, retry=RetryPolicy(attempts=3)))
     assert len(openai_server.received) == 3
     openai_server.faults = [Fault(status=429, headers={"Retry-After": "3600"})]
-    with pytest.raises(Failed, match="answered 429"):
+    with pytest.raises(BackendError, match="answered 429"):
         post(make(openai_server, clock))
     assert clock.slept == [0.5, 1.0]
 
@@ -93,7 +97,7 @@ def test_attempts_and_time_are_bounded(openai_server: FakeServer) -> None:
 )
 def test_lasting_faults_are_not(openai_server: FakeServer, fault: Fault, message: str) -> None:
     openai_server.faults = [fault]
-    with pytest.raises(Refused, match=message) as caught:
+    with pytest.raises(Rejected, match=message) as caught:
         post(make(openai_server, FakeClock()))
     assert isinstance(caught.value, InputError)
     assert caught.value.status == fault.status
@@ -104,24 +108,27 @@ def test_nobody_there() -> None:
     pytest.importorskip("aiohttp")
     server = FakeServer()
     server.close()
-    with pytest.raises(Failed, match=r"cannot be reached: .*attempts\); is the server running"):
+    with pytest.raises(BackendError, match=r"cannot be reached: .*attempts\)"):
         post(make(server, FakeClock()))
 
 
 def test_breaker_fails_fast_and_then_tries_once(openai_server: FakeServer) -> None:
     clock = FakeClock()
     client = make(
-        openai_server, clock, retry=Retry(attempts=2), breaker=Breaker(threshold=2, cooldown=60.0)
+        openai_server,
+        clock,
+        retry=RetryPolicy(attempts=2),
+        breaker=BreakerSettings(threshold=2, cooldown=60.0),
     )
     openai_server.faults = [Fault()] * 5
     for _ in range(2):
-        with pytest.raises(Failed, match="2 attempts"):
+        with pytest.raises(BackendError, match="2 attempts"):
             post(client)
-    with pytest.raises(Failed, match="failed 2 calls in a row; it is asked again in 60 s"):
+    with pytest.raises(BackendError, match="failed 2 calls in a row; it is asked again in 60 s"):
         post(client)
     assert len(openai_server.received) == 4
     clock.time += 61
-    with pytest.raises(Failed, match=r"answered 500: it broke$"):
+    with pytest.raises(BackendError, match=r"answered 500: it broke$"):
         post(client)
     assert len(openai_server.received) == 5
     clock.time += 61
@@ -130,7 +137,9 @@ def test_breaker_fails_fast_and_then_tries_once(openai_server: FakeServer) -> No
 
 
 def test_refusals_and_limits_do_not_open_the_breaker(openai_server: FakeServer) -> None:
-    client = make(openai_server, FakeClock(), retry=Retry(attempts=1), breaker=Breaker(1, 60.0))
+    client = make(
+        openai_server, FakeClock(), retry=RetryPolicy(attempts=1), breaker=BreakerSettings(1, 60.0)
+    )
     for status in (400, 429):
         openai_server.faults = [Fault(status=status)]
         with pytest.raises(DarcError, match=str(status)):
@@ -141,10 +150,10 @@ def test_refusals_and_limits_do_not_open_the_breaker(openai_server: FakeServer) 
 def test_large_answers_are_not_read_to_their_end(openai_server: FakeServer) -> None:
     flood = Fault("flood", content=b" " * 1000, times=9)
     told = Fault("bytes", 200, content=b" " * 9000)
-    client = make(openai_server, FakeClock(), largest=5000, breaker=Breaker(1, 60.0))
+    client = make(openai_server, FakeClock(), max_bytes=5000, breaker=BreakerSettings(1, 60.0))
     for fault in (flood, told):
         openai_server.faults = [fault]
-        with pytest.raises(Failed, match=r"/plain answered with more than 5000 bytes"):
+        with pytest.raises(BackendError, match=r"/plain answered with more than 5000 bytes"):
             post(client)
     assert len(openai_server.received) == 2
     assert post(client) == []
@@ -174,7 +183,7 @@ def test_calls_are_bounded_and_share_connections(openai_server: FakeServer) -> N
 
 def test_first_failure_cancels_the_rest(openai_server: FakeServer) -> None:
     openai_server.faults = [Fault(status=400)]
-    with pytest.raises(Refused):
+    with pytest.raises(Rejected):
         post(make(openai_server, FakeClock(), concurrency=1), times=20)
     assert len(openai_server.received) < 3
 
@@ -190,7 +199,7 @@ def test_key_is_sent_and_never_shown(
     assert openai_server.received[0].headers["authorization"] == "Bearer sk-hidden"
     openai_server.key = "another"
     with pytest.raises(
-        Refused, match=r"wrong key: Bearer \*\*\*; .* MY_KEY, which is not acc"
+        Rejected, match=r"wrong key: Bearer \*\*\*; .* MY_KEY, which is not acc"
     ) as caught:
         post(client)
     assert "answered 500: you sent ***" in caplog.text

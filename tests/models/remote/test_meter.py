@@ -5,15 +5,16 @@ import pytest
 from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
+from darc.models.remote.circuit_breaker import BreakerSettings
 from darc.models.remote.client import AsyncClient
-from darc.models.remote.endpoints import Breaker, Retry
-from darc.models.remote.http import METER, Meter, added, tokens_in
-from darc.models.remote.problems import OverLimit
+from darc.models.remote.errors import OverLimit
+from darc.models.remote.meter import CURRENT_METER, Meter, add_usage, count_tokens
+from darc.models.remote.retry import RetryPolicy
 
 
 def test_numbers_are_added_at_every_depth() -> None:
     one = {"prompt_tokens": 3, "details": {"cached": 1, "name": "x"}, "extra": None}
-    assert added(added({}, one), one) == {
+    assert add_usage(add_usage({}, one), one) == {
         "prompt_tokens": 6, "details": {"cached": 2, "name": "x"}, "extra": None,
     }  # fmt: skip
 
@@ -31,14 +32,14 @@ def test_numbers_are_added_at_every_depth() -> None:
     ],
 )
 def test_tokens_of_a_usage(usage: dict[str, Any], tokens: int) -> None:
-    assert tokens_in(usage) == tokens
+    assert count_tokens(usage) == tokens
 
 
 def ask(server: FakeServer, meter: Meter, times: int = 1, **options: Any) -> list[Any]:
     """What calls in the scope of a meter give: 1, or their error."""
 
     async def main() -> list[Any]:
-        METER.set(meter)
+        CURRENT_METER.set(meter)
         client = AsyncClient(server.url + "/v1", clock=FakeClock().clock, **options)
         body = {"messages": [{"role": "user", "content": "one two three"}]}
         found: list[Any] = []
@@ -65,9 +66,9 @@ def test_every_attempt_is_a_call(openai_server: FakeServer) -> None:
 def test_calls_beyond_the_limit_are_refused_also_as_retries(openai_server: FakeServer) -> None:
     openai_server.faults = [Fault(status=500)] * 9
     meter = Meter(max_calls=2)
-    first, second = ask(openai_server, meter, 2, breaker=Breaker(1, 60.0))
+    first, second = ask(openai_server, meter, 2, breaker=BreakerSettings(1, 60.0))
     assert "is not called: the request has used its 2 calls" in str(first)
-    assert first.passing is False
+    assert first.retryable is False
     # The server is not held to be down for what was never sent to it.
     assert isinstance(second, OverLimit)
     assert meter.calls == len(openai_server.received) == 2
@@ -75,7 +76,7 @@ def test_calls_beyond_the_limit_are_refused_also_as_retries(openai_server: FakeS
 
 def test_tokens_beyond_the_limit_are_refused(openai_server: FakeServer) -> None:
     meter = Meter(max_tokens=1)
-    first, second = ask(openai_server, meter, 2, retry=Retry(attempts=1))
+    first, second = ask(openai_server, meter, 2, retry=RetryPolicy(attempts=1))
     assert first == 1
     assert "used its 1 tokens; raise max_tokens" in str(second)
     assert len(openai_server.received) == 1

@@ -15,8 +15,8 @@ from tests.fakes.clock import FakeClock
 
 from darc.errors import MissingExtra
 from darc.models.completion import Request
+from darc.models.remote.errors import BackendError, Rejected
 from darc.models.remote.openai import OpenAIModel
-from darc.models.remote.problems import Failed, Refused
 from darc.types import Message
 
 ROOT = Path(__file__).parents[3]
@@ -76,7 +76,7 @@ def test_log_probabilities_are_dropped_where_refused(openai_server: FakeServer) 
 
 def test_other_refusals_are_told(openai_server: FakeServer) -> None:
     openai_server.refuses = {"seed"}
-    with model(openai_server) as remote, pytest.raises(Refused, match="parameter: 'seed'"):
+    with model(openai_server) as remote, pytest.raises(Rejected, match="parameter: 'seed'"):
         remote.complete([request()])
 
 
@@ -85,7 +85,7 @@ def test_malformed_answers_are_tried_again_and_then_told(openai_server: FakeServ
     with model(openai_server) as remote:
         assert remote.complete([request()])[0].text
         openai_server.faults = [Fault("no-choices")] * 6
-        with pytest.raises(Failed, match=r"completions answered with no choices \(6 attempts\)"):
+        with pytest.raises(BackendError, match=r"answered with no choices \(6 attempts\)"):
             remote.complete([request()])
 
 
@@ -93,7 +93,7 @@ def test_models_are_listed_or_it_is_told(openai_server: FakeServer) -> None:
     with model(openai_server) as remote:
         assert remote.run(remote.models()) == ["fake"]
         openai_server.faults = [Fault("bytes", 200, content=b"{}")] * 6
-        with pytest.raises(Failed, match=r"/v1/models answered with no list of models"):
+        with pytest.raises(BackendError, match=r"/v1/models answered with no list of models"):
             remote.run(remote.models())
 
 

@@ -9,8 +9,8 @@ import pytest
 from tests.fakes import FakeServer, Fault
 
 from darc.errors import DarcError
-from darc.models.remote.endpoints import Retry
-from darc.models.remote.problems import Failed
+from darc.models.remote.errors import BackendError
+from darc.models.remote.retry import RetryPolicy
 from darc.parts.generators import ChatGenerator, SamplingParameters
 from darc.parts.generators.chat import openai
 from darc.parts.rewriters import LlmRewriter
@@ -68,12 +68,12 @@ async def awaited(part: Part, work: Callable[[Any], Any]) -> Any:
 def test_six_attempts_in_all(
     openai_server: FakeServer, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Retry, "pause", lambda *_: 0.0)
+    monkeypatch.setattr(RetryPolicy, "pause", lambda *_: 0.0)
     make, _, later = PARTS[name]
     again = Fault(status=503, headers={"Retry-After": "0"})
     openai_server.faults = [again] * 20
     part = make(openai_server.url)
-    with pytest.raises(Failed, match=r"answered 503: it broke \(6 attempts\)"):
+    with pytest.raises(BackendError, match=r"answered 503: it broke \(6 attempts\)"):
         asyncio.run(awaited(part, later))
     assert len(openai_server.received) == 6
 

@@ -4,8 +4,14 @@ from typing import Any
 import pytest
 
 from darc.models.completion import Request
-from darc.models.remote.problems import Malformed, Refused
-from darc.models.remote.protocol import adapted, chat_body, read_choices, shared, unknown_field
+from darc.models.remote.errors import Malformed, Rejected
+from darc.models.remote.protocol import (
+    adapt_body,
+    chat_body,
+    read_choices,
+    split_total,
+    unsupported_field,
+)
 from darc.types import Message
 
 REQUEST = Request((Message("user", "Hi"),), max_tokens=9, temperature=0.5, top_p=0.9, seed=3)
@@ -32,9 +38,9 @@ def test_what_is_sent() -> None:
         "logprobs": True,
         "top_logprobs": 20,
     }
-    assert adapted(body, set()) == body
+    assert adapt_body(body, set()) == body
     assert "top_logprobs" not in chat_body("m", REQUEST)
-    other = adapted({**body, "n": 4}, {"logprobs", "max_tokens"})
+    other = adapt_body({**body, "n": 4}, {"logprobs", "max_tokens"})
     assert (other["n"], other["max_completion_tokens"]) == (4, 9)
     assert not {"max_tokens", "logprobs", "top_logprobs", "best_of"} & other.keys()
 
@@ -64,7 +70,7 @@ def test_several_choices_share_the_usage() -> None:
     [(10, [1, 1, 1], [4, 3, 3]), (3, [0, 0], [2, 1]), (0, [5, 5], [0, 0]), (7, [0, 9], [0, 7])],
 )
 def test_sharing(total: int, sizes: list[int], counts: list[int]) -> None:
-    assert shared(total, sizes) == counts
+    assert split_total(total, sizes) == counts
 
 
 @pytest.mark.parametrize("logs", [[-1.0, None], [float("-inf"), -1.0]])
@@ -96,13 +102,13 @@ def test_malformed_answers(answer: Any) -> None:
 
 
 def test_errors_name_what_a_server_lacks() -> None:
-    def refused(text: str, status: int = 400) -> Refused:
-        return Refused("", "", status, text)
+    def refused(text: str, status: int = 400) -> Rejected:
+        return Rejected("", "", status, text)
 
-    assert unknown_field(refused("no top_logprobs here"), set()) == "logprobs"
-    assert unknown_field(refused("no logprobs"), {"logprobs"}) == ""
+    assert unsupported_field(refused("no top_logprobs here"), set()) == "logprobs"
+    assert unsupported_field(refused("no logprobs"), {"logprobs"}) == ""
     newer = refused("use 'max_completion_tokens' instead")
-    assert unknown_field(newer, {"logprobs"}) == "max_tokens"
-    assert unknown_field(refused("max_completion_tokens is too large"), {"max_tokens"}) == ""
-    assert unknown_field(refused("max_tokens is too large"), set()) == ""
-    assert unknown_field(refused("no logprobs", 404), set()) == ""
+    assert unsupported_field(newer, {"logprobs"}) == "max_tokens"
+    assert unsupported_field(refused("max_completion_tokens is too large"), {"max_tokens"}) == ""
+    assert unsupported_field(refused("max_tokens is too large"), set()) == ""
+    assert unsupported_field(refused("no logprobs", 404), set()) == ""

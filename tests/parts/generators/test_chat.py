@@ -4,8 +4,8 @@ import pytest
 from tests.fakes import FakeServer, Fault
 
 from darc.errors import InputError
+from darc.models.remote.errors import Rejected
 from darc.models.remote.openai import OpenAIModel
-from darc.models.remote.problems import Refused
 from darc.parts.generators import ChatGenerator, Generator, SamplingParameters, candidate_seeds
 from darc.parts.generators.chat import openai
 from darc.registry import generators
@@ -103,7 +103,7 @@ def test_one_candidate_needs_no_n(openai_server: FakeServer) -> None:
 def test_refused_request_is_not_taken_for_a_lack_of_n(openai_server: FakeServer) -> None:
     generator = openai(f"fake@{openai_server.url}")
     openai_server.refuses = {"messages"}
-    with pytest.raises(Refused, match="'messages'"):
+    with pytest.raises(Rejected, match="'messages'"):
         generator.generate([SEA], FOUR)
     openai_server.refuses = set()
     generator.generate([SEA], FOUR)
@@ -123,6 +123,6 @@ def test_as_users_write_it(openai_server: FakeServer) -> None:
     assert isinstance(made, Generator)
     assert made.version == f"fake@{openai_server.url}/v1"
     assert isinstance(made.model, OpenAIModel)
-    assert "n" in made.model.lacks
+    assert "n" in made.model.unsupported
     with pytest.raises(InputError, match="write openai:MODEL@URL"):
         generators.make("openai")

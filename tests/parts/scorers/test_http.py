@@ -5,7 +5,7 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.scoring import logit
 
 from darc.errors import DarcError, InputError
-from darc.models.remote.problems import Malformed
+from darc.models.remote.errors import Malformed
 from darc.parts.scorers import HttpScorer, Scorer
 from darc.parts.scorers.base import Pair
 from darc.parts.scorers.http import FORMS, form_name, one_each, read_rows
@@ -131,7 +131,7 @@ def test_options() -> None:
     ("spec", "message"),
     [
         ("http", "write http:URL"),
-        ("http:h/score", "is no URL of a server"),
+        ("http:h/score", "is not the URL of a server"),
         ("http://h/x,form=vllm-scores", "did you mean 'vllm-score'"),
         ("http://h/rerank", "use /score"),
         ("http://h/x,batch=0", "batch is 0"),

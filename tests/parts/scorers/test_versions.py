@@ -23,7 +23,7 @@ SHIPPED = (
 )  # fmt: skip
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
-    "errors", "files", "types", "typing", "registry", "models.remote",
+    "background", "errors", "files", "types", "typing", "registry", "models.remote",
     "models.completion", "models.installed", "models.transformers.generation",
     "parts.scorers.callable", "closing",
 )  # fmt: skip

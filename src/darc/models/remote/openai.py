@@ -1,36 +1,43 @@
 """Chat models on any server that speaks OpenAI's chat completions."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 from darc.background import BackgroundLoop
+from darc.closing import Closing
 from darc.models.completion import Completion, Report, Request, counter
-from darc.models.remote.client import AsyncClient, together
-from darc.models.remote.endpoints import CHAT, parse_address
-from darc.models.remote.problems import Refused
+from darc.models.remote.address import CHAT_PATH, MODELS_PATH, parse_address
+from darc.models.remote.caller import CURRENT_CALLER, REQUESTED_MODEL, Caller
+from darc.models.remote.client import AsyncClient
+from darc.models.remote.errors import Rejected
+from darc.models.remote.gathering import gather_or_cancel
 from darc.models.remote.protocol import (
-    CALLER,
-    DrawnChoice,
-    adapted,
+    adapt_body,
     chat_body,
-    listed,
     read_choices,
-    samples,
-    unknown_field,
+    read_models,
+    unsupported_field,
 )
+from darc.models.remote.sampling import ChoiceRequest, SampledChoice, sample_choices
 
-# Stands for the model that the request in scope names, asked with its headers.
-NAMED = "*"
+Result = TypeVar("Result")
 
 
-class OpenAIModel(BackgroundLoop):
-    """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
+class OpenAIModel(Closing):
+    """A chat model on a server.
 
-    `lacks` are such fields: n, logprobs, max_tokens. The `options` (concurrency, time-outs,
-    retries) are those of `AsyncClient`, unless there is a `client`.
+    `complete` and `run` are for callers without an event loop: the model has one in a thread of
+    its own, may be used from several threads, and an interrupt cancels the calls under way.
 
-    `complete` is for callers without an event loop: the model has one in a thread of its own, may
-    be used from several threads, and an interrupt cancels the calls under way.
+    Args:
+        address: MODEL@URL.
+        n: Whether the server can give several choices in one call.
+        client: The client to use.
+        options: The options of an `AsyncClient` (concurrency, timeout, retry, ...) if no client is
+            given.
+
+    Raises:
+        InputError: The address does not name a model on a server.
     """
 
     remote = True
@@ -40,86 +47,135 @@ class OpenAIModel(BackgroundLoop):
     ) -> None:
         self.name, self.url = parse_address(address)
         self.version = f"{self.name}@{self.url}"
-        self.lacks: frozenset[str] = frozenset() if n else frozenset({"n"})
+        #: The fields that the server turned out not to support: n, logprobs, max_tokens.
+        self.unsupported: frozenset[str] = frozenset()
+        if not n:
+            self.unsupported = frozenset({"n"})
         self.client = client or AsyncClient(self.url, **options)
-        super().__init__(self.client.aclose)
+        self._background = BackgroundLoop(self.client.aclose)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.version!r})"
 
+    def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Wait for a coroutine that uses the model, and return its result."""
+        return self._background.run(coroutine)
+
+    def close(self) -> None:
+        """Cancel what runs and close the connections; the next call opens new ones."""
+        self._background.close()
+
+    async def aclose(self) -> None:
+        """Close the connections, in the loop that used them; the next call opens new ones."""
+        await self.client.aclose()
+
     def complete(
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
-        """One completion a request, in their order; `report(done, total)` counts them."""
-        return self.run(self.complete_async(requests, report))
+        """Complete conversations.
 
-    async def choices(self, body: Mapping[str, Any]) -> list[Completion]:
-        """At least one answer to a body, from one call that succeeded.
+        Args:
+            requests: The conversations.
+            report: Called with how many are done, and how many there are.
 
-        Log-probabilities are left out, and the token limit is called by its newer name, where an
-        error of the server names them.
+        Returns:
+            One completion per request, in their order.
         """
-        lacks, headers = self.lacks, None
-        caller = CALLER.get()
-        if self.name == NAMED and caller is not None and caller.url == self.url:
-            others = {name: value for name, value in body.items() if name != "model"}
-            body = {"model": caller.model, **others} if caller.model else others
-            headers = caller.headers
-        while True:
-            try:
-                sent = adapted(body, lacks)
-                found = await self.client.ask(CHAT, read_choices, sent, headers)
-                break
-            except Refused as refused:
-                field = unknown_field(refused, lacks)
-                if not field:
-                    raise
-                lacks |= {field}
-        self.lacks |= lacks
-        return found
-
-    async def models(self) -> list[str]:
-        """The names of the models that the server lists."""
-        return [str(one["id"]) for one in await self.client.ask("/models", listed)]
+        return self.run(self.complete_async(requests, report))
 
     async def complete_async(
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
-        """`complete`, awaited: all at once within the bound."""
-        tell = counter(report, len(requests))
+        """`complete`, awaited; the calls are made at once, within the client's concurrency."""
+        count = counter(report, len(requests))
 
-        async def one(request: Request) -> Completion:
-            found = (await self.choices(chat_body(self.name, request)))[0]
-            tell(found)
-            return found
+        async def complete_one(request: Request) -> Completion:
+            choices = await self.choices(chat_body(self.name, request))
+            count(choices[0])
+            return choices[0]
 
-        return await together([one(request) for request in requests])
+        return await gather_or_cancel([complete_one(request) for request in requests])
 
     async def sample(
         self,
         requests: Sequence[Request],
         seeds: Sequence[Sequence[int]],
         report: Report | None = None,
-    ) -> list[list[DrawnChoice[Completion]]]:
-        """As many answers to each request as it has seeds; see `samples`."""
-        tell = counter(report, sum(len(own) for own in seeds))
+    ) -> list[list[SampledChoice[Completion]]]:
+        """Complete conversations several times.
 
-        async def all_of(request: Request, own: Sequence[int]) -> list[DrawnChoice[Completion]]:
-            found = await samples(
-                self.choices,
-                chat_body(self.name, request),
-                own,
-                same=lambda one: one.text,
-                several="n" not in self.lacks,
-                arrived=tell,
+        Args:
+            requests: The conversations.
+            seeds: For each request, one seed per completion.
+            report: Called with how many completions are done, and how many there are.
+
+        Returns:
+            For each request, as many completions as it has seeds.
+        """
+        count = counter(report, sum(map(len, seeds)))
+
+        async def sample_one(
+            request: Request, request_seeds: Sequence[int]
+        ) -> list[SampledChoice[Completion]]:
+            samples = await sample_choices(
+                ChoiceRequest(
+                    ask=self.choices,
+                    body=chat_body(self.name, request),
+                    seeds=request_seeds,
+                    identity=lambda completion: completion.text,
+                    use_n="n" not in self.unsupported,
+                    on_choice=count,
+                )
             )
-            if not found.several:
-                self.lacks |= {"n"}
-            return found.drawn
+            if not samples.supports_n:
+                self.unsupported |= {"n"}
+            return samples.choices
 
         pairs = zip(requests, seeds, strict=True)
-        return await together([all_of(request, own) for request, own in pairs])
+        return await gather_or_cancel([sample_one(*pair) for pair in pairs])
 
-    async def aclose(self) -> None:
-        """Close the connections; the next call opens new ones."""
-        await self.client.aclose()
+    async def choices(self, body: Mapping[str, Any]) -> list[Completion]:
+        """Send a body, without the fields that the server does not support.
+
+        Args:
+            body: The body of a chat completion.
+
+        Returns:
+            At least one completion.
+
+        Raises:
+            Rejected: The server will not answer it.
+            BackendError: The last attempt failed.
+        """
+        headers = None
+        caller = CURRENT_CALLER.get()
+        if self.name == REQUESTED_MODEL and caller is not None and caller.url == self.url:
+            body = _with_model_of(caller, body)
+            headers = caller.headers
+        unsupported = self.unsupported
+        while True:
+            try:
+                completions = await self.client.ask(
+                    CHAT_PATH, read_choices, adapt_body(body, unsupported), headers
+                )
+            except Rejected as problem:
+                field = unsupported_field(problem, unsupported)
+                if not field:
+                    raise
+                unsupported |= {field}
+            else:
+                self.unsupported |= unsupported
+                return completions
+
+    async def models(self) -> list[str]:
+        """The names of the models that the server lists."""
+        models = await self.client.ask(MODELS_PATH, read_models)
+        return [str(model["id"]) for model in models]
+
+
+def _with_model_of(caller: Caller, body: Mapping[str, Any]) -> dict[str, Any]:
+    """A body that names the caller's model, or none if the caller names none."""
+    changed = {name: value for name, value in body.items() if name != "model"}
+    if caller.model:
+        return {"model": caller.model, **changed}
+    return changed

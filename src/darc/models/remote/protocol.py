@@ -1,53 +1,72 @@
-"""Chat completions as they stand on the wire, and K of them by one call or by K."""
+"""Chat completions as they are sent and received."""
 
-import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence, Set
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
 from itertools import accumulate, pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from darc.models.completion import THOUGHT, Completion, Request
-from darc.models.remote.client import together
-from darc.models.remote.problems import Failed, Malformed, Refused
+from darc.models.remote.errors import Malformed, Rejected
 
-LIMIT, NEWER_LIMIT = "max_tokens", "max_completion_tokens"
-# Where servers put what a model thinks before it answers.
-REASONING = ("reasoning_content", "reasoning")
-Result = TypeVar("Result")
+TOKEN_LIMIT = "max_tokens"
+NEWER_TOKEN_LIMIT = "max_completion_tokens"
+
+# Where servers put the reasoning that comes before an answer.
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
 _LOGPROBS = re.compile(r"\b(?:top_)?logprobs\b")
 
 
-def unknown_field(refused: Refused, lacks: Set[str]) -> str:
-    """Which of `logprobs` and `max_tokens` an error says that the server lacks; empty if none.
+def unsupported_field(problem: Rejected, unsupported: Set[str]) -> str:
+    """Find out which field of a request made a server reject it.
 
-    What it is known to lack already is not what the error is about.
+    Args:
+        problem: The server's answer.
+        unsupported: The fields that it is known not to support, which are not sent any more.
+
+    Returns:
+        "logprobs", "max_tokens", or an empty string if the error names neither.
     """
-    if refused.status not in (400, 422):
+    if problem.status not in (400, 422):
         return ""
-    if "logprobs" not in lacks and _LOGPROBS.search(refused.said):
+    if "logprobs" not in unsupported and _LOGPROBS.search(problem.server_message):
         return "logprobs"
-    return LIMIT if LIMIT not in lacks and NEWER_LIMIT in refused.said else ""
+    if TOKEN_LIMIT not in unsupported and NEWER_TOKEN_LIMIT in problem.server_message:
+        return TOKEN_LIMIT
+    return ""
 
 
-def adapted(body: Mapping[str, Any], lacks: Set[str]) -> dict[str, Any]:
-    """A body as a server that lacks some fields understands it."""
-    gone = ("logprobs", "top_logprobs") if "logprobs" in lacks else ()
-    names = {LIMIT: NEWER_LIMIT} if LIMIT in lacks else {}
-    return {names.get(name, name): value for name, value in body.items() if name not in gone}
+def adapt_body(body: Mapping[str, Any], unsupported: Set[str]) -> dict[str, Any]:
+    """Rewrite a request for a server that does not support some fields.
+
+    Args:
+        body: The request.
+        unsupported: The fields. Log-probabilities are left out, and the token limit is called by
+            its newer name.
+
+    Returns:
+        The request that the server understands.
+    """
+    adapted = dict(body)
+    if "logprobs" in unsupported:
+        adapted.pop("logprobs", None)
+        adapted.pop("top_logprobs", None)
+    if TOKEN_LIMIT in unsupported and TOKEN_LIMIT in adapted:
+        adapted[NEWER_TOKEN_LIMIT] = adapted.pop(TOKEN_LIMIT)
+    return adapted
 
 
 def chat_body(model: str, request: Request) -> dict[str, Any]:
-    """A request as servers take it."""
+    """The body that asks a server for a completion."""
     body: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "messages": [
+            {"role": message.role, "content": message.content} for message in request.messages
+        ],
         "temperature": request.temperature,
         "top_p": request.top_p,
         "seed": request.seed,
-        LIMIT: request.max_tokens,
+        TOKEN_LIMIT: request.max_tokens,
         "logprobs": True,
     }
     if request.stop:
@@ -58,198 +77,160 @@ def chat_body(model: str, request: Request) -> dict[str, Any]:
 
 
 def read_choices(answer: Any) -> list[Completion]:
-    """The choices of an answer in the order of their indices.
+    """Read the choices of a chat completion.
 
-    A token count is that of the log-probabilities or of the usage. The usage of several choices is
-    their sum: without log-probabilities it is shared out by the length of the texts.
+    Args:
+        answer: The parsed JSON.
+
+    Returns:
+        One completion per choice, in the order of their indices.
+
+    Raises:
+        Malformed: The answer is not a chat completion, or has no choices.
     """
     try:
         choices = sorted(answer["choices"], key=lambda choice: choice.get("index", 0))
-        texts = [said_in(choice["message"]) for choice in choices]
-        contents = [token_entries(choice) for choice in choices]
-        used = int((answer.get("usage") or {}).get("completion_tokens") or 0)
+        texts = [message_text(choice["message"]) for choice in choices]
+        entries = [token_entries(choice) for choice in choices]
+        used_tokens = int((answer.get("usage") or {}).get("completion_tokens") or 0)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise Malformed("no chat completion") from None
     if not choices:
         raise Malformed("no choices")
     if not all(isinstance(text, str) for text in texts):
         raise Malformed("no chat completion")
-    counts = [used] if len(choices) == 1 and used else [len(content) for content in contents]
-    if not all(counts):
-        counts = shared(used, [len(text) for text in texts])
+    token_counts = _count_tokens(used_tokens, texts, entries)
     return [
-        Completion(
-            text=text,
-            tokens=tokens,
-            truncated=choice.get("finish_reason") == "length",
-            log_likelihood=mean_log(content),
-            alternatives=() if thinks(choice["message"]) else _alternatives(content),
+        _read_choice(choice, text, tokens, choice_entries)
+        for choice, text, tokens, choice_entries in zip(
+            choices, texts, token_counts, entries, strict=True
         )
-        for choice, text, tokens, content in zip(choices, texts, counts, contents, strict=True)
     ]
 
 
-def listed(answer: Any) -> list[dict[str, Any]]:
-    """The models of an answer that lists some."""
-    data = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(data, list):
-        raise Malformed("no list of models")
-    return [dict(each) for each in data if isinstance(each, dict) and "id" in each]
+def _count_tokens(
+    used_tokens: int, texts: Sequence[str], entries: Sequence[Sequence[Mapping[str, Any]]]
+) -> list[int]:
+    """The number of tokens of each choice, from the usage or from the log-probabilities.
+
+    The usage of several choices is their sum, so that without log-probabilities it is split in
+    proportion to the lengths of the texts.
+    """
+    if len(texts) == 1 and used_tokens:
+        return [used_tokens]
+    counts = [len(choice_entries) for choice_entries in entries]
+    if all(counts):
+        return counts
+    return split_total(used_tokens, [len(text) for text in texts])
 
 
-def shared(total: int, sizes: Sequence[int]) -> list[int]:
-    """Whole numbers that sum to `total` and are near to proportional to `sizes`."""
-    sizes = sizes if any(sizes) else [1] * len(sizes)
-    ends = [-(-total * size // sum(sizes)) for size in accumulate(sizes)]
-    return [end - start for start, end in pairwise([0, *ends])]
-
-
-def said_in(message: Mapping[str, Any]) -> Any:
-    """What a message says; where it has thoughts alone, those, as a thought without an end."""
-    text = message.get("content") or message.get("refusal") or ""
-    called = message.get("tool_calls") or message.get("function_call")
-    return THOUGHT if not text and not called and thinks(message) else text
-
-
-def thinks(message: Mapping[str, Any]) -> bool:
-    """Whether a message has thoughts before its answer."""
-    content = message.get("content")
-    aloud = isinstance(content, str) and THOUGHT in content
-    return aloud or any(message.get(name) for name in REASONING)
-
-
-def token_entries(choice: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a choice says of its tokens, empty where it says nothing."""
-    given = choice.get("logprobs")
-    content = given.get("content") if isinstance(given, Mapping) else None
-    entries = content if isinstance(content, list) else []
-    return [entry for entry in entries if isinstance(entry, dict)]
-
-
-def mean_log(entries: Sequence[Mapping[str, Any]]) -> float | None:
-    """The mean log-probability of tokens, None where one is missing or infinite."""
-    logs = [entry.get("logprob") for entry in entries]
-    known = [float(log) for log in logs if isinstance(log, int | float) and math.isfinite(log)]
-    return math.fsum(known) / len(known) if known and len(known) == len(logs) else None
-
-
-def _alternatives(content: Sequence[dict[str, Any]]) -> tuple[dict[str, float], ...]:
-    if not any(entry.get("top_logprobs") for entry in content):
-        return ()
-    return tuple(
-        {
-            str(other["token"]): float(other["logprob"])
-            for other in [*(entry.get("top_logprobs") or ()), entry]
-            if isinstance(other, dict) and isinstance(other.get("logprob"), int | float)
-        }
-        for entry in content
+def _read_choice(
+    choice: Mapping[str, Any], text: str, tokens: int, entries: Sequence[dict[str, Any]]
+) -> Completion:
+    alternatives: tuple[dict[str, float], ...] = ()
+    # The log-probabilities of reasoning are not those of the answer.
+    if not has_reasoning(choice["message"]):
+        alternatives = _read_alternatives(entries)
+    return Completion(
+        text=text,
+        tokens=tokens,
+        truncated=choice.get("finish_reason") == "length",
+        log_likelihood=mean_log_probability(entries),
+        alternatives=alternatives,
     )
 
 
-Choice = TypeVar("Choice")
+def read_models(answer: Any) -> list[dict[str, Any]]:
+    """Read the list of a server's models.
 
+    Args:
+        answer: The parsed JSON.
 
-@dataclass(frozen=True)
-class DrawnChoice(Generic[Choice]):
-    """The choice of a place among K, and the seed that makes it again, None where none does."""
+    Returns:
+        One object per model, each with an "id".
 
-    index: int
-    seed: int | None
-    choice: Choice
-
-
-@dataclass
-class ServerSamples(Generic[Choice]):
-    """What has come, in the order of the places, and what has not.
-
-    `late` says that the deadline ended the wait, and `several` whether a later request may ask for
-    several choices in one call.
+    Raises:
+        Malformed: The answer is not a list of models.
     """
+    models = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(models, list):
+        raise Malformed("no list of models")
+    return [dict(model) for model in models if isinstance(model, dict) and "id" in model]
 
-    drawn: list[DrawnChoice[Choice]] = field(default_factory=list)
-    failures: list[Failed] = field(default_factory=list)
-    late: bool = False
-    several: bool = True
 
+def split_total(total: int, weights: Sequence[int]) -> list[int]:
+    """Split a number into whole numbers that are nearly proportional to weights.
 
-async def samples(
-    ask: Callable[[dict[str, Any]], Awaitable[Sequence[Choice]]],
-    body: Mapping[str, Any],
-    seeds: Sequence[int],
-    *,
-    same: Callable[[Choice], Hashable],
-    several: bool = True,
-    strict: bool = True,
-    deadline: float | None = None,
-    arrived: Callable[[DrawnChoice[Choice]], object] | None = None,
-) -> ServerSamples[Choice]:
-    """As many choices as there are seeds, in one call where the server can, else in as many.
+    Args:
+        total: The number.
+        weights: One weight per part; all 0 counts as all equal.
 
-    `ask` gives at least one choice for a body. With `several`, one call asks for all, with the
-    first seed: that seed belongs to its first choice, and the others have none. Where the server
-    refuses that, gives fewer, or at a temperature over 0 the `same` one again and again, single
-    calls with seeds of their own make what is missing.
-
-    Where a call fails the others' choices are taken, unless `strict` or the failure is one that
-    they will share: then it is raised. At the `deadline`, a time of the loop, what has come is
-    taken. Whatever ends the wait cancels the calls that are still under way. `arrived` hears of
-    choices as they come.
+    Returns:
+        One number per weight; they sum to `total`.
     """
-    found: ServerSamples[Choice] = ServerSamples(several=several)
-    several = several and len(seeds) > 1
-    there = 0
-
-    def take(index: int, seed: int | None, choice: Choice) -> None:
-        drawn = DrawnChoice(index, seed, choice)
-        found.drawn.append(drawn)
-        if arrived is not None:
-            arrived(drawn)
-
-    async def at_once() -> Sequence[Choice]:
-        try:
-            choices = await ask({**body, "n": len(seeds), "seed": seeds[0]})
-        except Refused as refused:
-            if refused.status not in (400, 422):
-                raise
-            return []
-        copies = body.get("temperature") != 0 and len({same(choice) for choice in choices}) == 1
-        return choices[:1] if copies else choices[: len(seeds)]
-
-    async def single(index: int) -> None:
-        try:
-            choices = await ask({**body, "seed": seeds[index]})
-        except Failed as problem:
-            if strict:
-                raise
-            found.failures.append(problem)
-        else:
-            take(index, seeds[index], choices[0])
-
-    try:
-        async with asyncio.timeout_at(deadline):
-            for index, choice in enumerate(await at_once() if several else ()):
-                take(index, None if index else seeds[0], choice)
-            there = len(found.drawn)
-            await together(single(index) for index in range(there, len(seeds)))
-    except TimeoutError:
-        found.late = True
-    different = len({same(drawn.choice) for drawn in found.drawn}) > 1
-    if several and there < len(seeds) and (different or not there) and found.drawn:
-        found.several = False
-    found.drawn.sort(key=lambda drawn: drawn.index)
-    return found
+    if not any(weights):
+        weights = [1] * len(weights)
+    whole = sum(weights)
+    # Rounding the running sum up keeps the parts' sum exact.
+    ends = [-(-total * weight // whole) for weight in accumulate(weights)]
+    return [end - start for start, end in pairwise([0, *ends])]
 
 
-@dataclass(frozen=True)
-class Caller:
-    """The model that a request names, empty where it names none, and headers that go with it.
-
-    They are meant for the server at `url`, and for no other.
-    """
-
-    url: str
-    model: str
-    headers: Mapping[str, str] = field(default_factory=dict)
+def message_text(message: Mapping[str, Any]) -> Any:
+    """The text of a message; of one with nothing but reasoning, the start of a thought."""
+    text = message.get("content") or message.get("refusal") or ""
+    if text or message.get("tool_calls") or message.get("function_call"):
+        return text
+    if has_reasoning(message):
+        return THOUGHT
+    return text
 
 
-CALLER: ContextVar[Caller | None] = ContextVar("darc_caller", default=None)
+def has_reasoning(message: Mapping[str, Any]) -> bool:
+    """Whether a message contains reasoning before its answer."""
+    content = message.get("content")
+    if isinstance(content, str) and THOUGHT in content:
+        return True
+    return any(message.get(name) for name in _REASONING_FIELDS)
+
+
+def token_entries(choice: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The entries for a choice's tokens, each with a "logprob"; empty if there are none."""
+    logprobs = choice.get("logprobs")
+    if not isinstance(logprobs, Mapping):
+        return []
+    entries = logprobs.get("content")
+    if not isinstance(entries, list):
+        return []
+    return [entry for entry in entries if isinstance(entry, dict)]
+
+
+def mean_log_probability(entries: Sequence[Mapping[str, Any]]) -> float | None:
+    """The mean log-probability of tokens; None if there are none or one is not finite."""
+    log_probabilities = []
+    for entry in entries:
+        log_probability = entry.get("logprob")
+        if not isinstance(log_probability, int | float) or not math.isfinite(log_probability):
+            return None
+        log_probabilities.append(float(log_probability))
+    if not log_probabilities:
+        return None
+    return math.fsum(log_probabilities) / len(log_probabilities)
+
+
+def _read_alternatives(entries: Sequence[dict[str, Any]]) -> tuple[dict[str, float], ...]:
+    """For each token, the likeliest tokens in its place with their log-probabilities."""
+    if not any(entry.get("top_logprobs") for entry in entries):
+        return ()
+    return tuple(_read_place(entry) for entry in entries)
+
+
+def _read_place(entry: dict[str, Any]) -> dict[str, float]:
+    log_probabilities = {}
+    for alternative in [*(entry.get("top_logprobs") or ()), entry]:
+        if not isinstance(alternative, dict):
+            continue
+        log_probability = alternative.get("logprob")
+        if isinstance(log_probability, int | float):
+            log_probabilities[str(alternative["token"])] = float(log_probability)
+    return log_probabilities

@@ -10,8 +10,9 @@ from darc.errors import InputError
 from darc.models.completion import ChatModel, ChatUser, Report, Request
 from darc.models.embedded import EmbeddedModel
 from darc.models.installed import require
-from darc.models.remote.client import KEY
-from darc.models.remote.openai import NAMED, OpenAIModel
+from darc.models.remote.address import KEY_ENV
+from darc.models.remote.caller import REQUESTED_MODEL
+from darc.models.remote.openai import OpenAIModel
 from darc.models.transformers import TransformersModel
 from darc.parts.generators.base import SamplingParameters, candidate, candidate_seeds
 from darc.registry import generator
@@ -100,7 +101,7 @@ def openai(
     address: str,
     *,
     n: bool = True,
-    key_env: str = KEY,
+    key_env: str = KEY_ENV,
     timeout: float = 120.0,
     concurrency: int = 16,
 ) -> ChatGenerator:
@@ -110,19 +111,19 @@ def openai(
 
 
 @generator("http", "//HOST/v1")
-def http(rest: str, *, key_env: str = KEY) -> ChatGenerator:
+def http(rest: str, *, key_env: str = KEY_ENV) -> ChatGenerator:
     """Answers by the only model of a compatible server, written as the server's URL alone."""
     return _only_model(f"http:{rest}", key_env)
 
 
 @generator("https", "//HOST/v1")
-def https(rest: str, *, key_env: str = KEY) -> ChatGenerator:
+def https(rest: str, *, key_env: str = KEY_ENV) -> ChatGenerator:
     """The same over https."""
     return _only_model(f"https:{rest}", key_env)
 
 
 def _only_model(url: str, key_env: str) -> ChatGenerator:
-    listing = OpenAIModel(f"{NAMED}@{url}", key_env=key_env)
+    listing = OpenAIModel(f"{REQUESTED_MODEL}@{url}", key_env=key_env)
     try:
         names = listing.run(listing.models())
     finally:

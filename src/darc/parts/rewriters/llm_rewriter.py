@@ -7,7 +7,7 @@ from pathlib import Path
 
 from darc.language.phrases import stored
 from darc.models.completion import ChatModel, ChatUser, Completion, Request
-from darc.models.remote.client import KEY
+from darc.models.remote.address import KEY_ENV
 from darc.models.remote.openai import OpenAIModel
 from darc.parts.rewriters.accept import derived, parts
 from darc.registry import rewriter
@@ -40,7 +40,7 @@ class LlmRewriter(ChatUser):
         temperature: float = 0.7,
         top_p: float = 0.98,
         max_tokens: int = 0,
-        key_env: str = KEY,
+        key_env: str = KEY_ENV,
         timeout: float = 120.0,
         concurrency: int = 16,
     ) -> None:

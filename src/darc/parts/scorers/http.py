@@ -11,9 +11,10 @@ import numpy as np
 from darc.background import BackgroundLoop
 from darc.closing import Closing
 from darc.errors import InputError, UnknownName
-from darc.models.remote.client import KEY, AsyncClient, together
-from darc.models.remote.endpoints import SEVERAL, checked_url
-from darc.models.remote.problems import Malformed
+from darc.models.remote.address import KEY_ENV, URL_SEPARATOR, parse_url
+from darc.models.remote.client import AsyncClient
+from darc.models.remote.errors import Malformed
+from darc.models.remote.gathering import gather_or_cancel
 from darc.parts.scorers.base import Pair, conversation, source_version
 from darc.parts.scorers.callable import checked_scale
 from darc.registry import scorer
@@ -198,7 +199,7 @@ class HttpScorer(Closing):
         scale: float | None = None,
         low: float = -10.0,
         high: float = 10.0,
-        key_env: str = KEY,
+        key_env: str = KEY_ENV,
         timeout: float = 60.0,
         concurrency: int = 16,
     ) -> None:
@@ -206,10 +207,10 @@ class HttpScorer(Closing):
             raise InputError(f"batch is {batch}", "give at least 1")
         urls = (
             f"{self.scheme}:{each}" if each.startswith("//") else each
-            for each in url.split(SEVERAL)
+            for each in url.split(URL_SEPARATOR)
         )
-        self.url = SEVERAL.join(checked_url(each).geturl() for each in urls)
-        parts = urlsplit(self.url.partition(SEVERAL)[0])
+        self.url = URL_SEPARATOR.join(parse_url(each).geturl() for each in urls)
+        parts = urlsplit(self.url.partition(URL_SEPARATOR)[0])
         self.form = form_name(parts.path, form)
         self.model = model
         self.label = label
@@ -239,7 +240,7 @@ class HttpScorer(Closing):
         """`score`, awaited."""
         parts = [pairs[i : i + self.batch] for i in range(0, len(pairs), self.batch)]
         form = FORMS[self.form]
-        found = await together([form.ask(self._client, part, self.model) for part in parts])
+        found = await gather_or_cancel([form.ask(self._client, part, self.model) for part in parts])
         rows = [row for part in found for row in part]
         return np.array(one_each(rows, self.label, self.url), dtype=np.float64)
 

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from darc.models.remote.check import Found, ServerReport, trying
-from darc.models.remote.client import KEY, AsyncClient
-from darc.models.remote.endpoints import checked_url
-from darc.models.remote.problems import Failed, Refused
+from darc.models.remote.address import KEY_ENV, parse_url
+from darc.models.remote.client import AsyncClient
+from darc.models.remote.errors import BackendError, Rejected
+from darc.models.remote.server_report import CheckResult, ServerReport, probing_client
 from darc.parts.scorers.base import Pair
 from darc.parts.scorers.http import ENDINGS, FORMS, Rows, form_name, is_distribution
 from darc.types import Message, Prompt
@@ -36,18 +36,18 @@ BETTER = ((0, 2), (0, 3), (1, 2), (1, 3), (0, 4), (5, 4))
 
 
 async def check_reward(
-    url: str, model: str = "", *, form: str = "", key_env: str = KEY, timeout: float = 60.0
+    url: str, model: str = "", *, form: str = "", key_env: str = KEY_ENV, timeout: float = 60.0
 ) -> ServerReport:
     """What the reward server at a URL makes of a few pairs; see `HttpScorer` for `form`."""
-    parts = checked_url(url)
+    parts = parse_url(url)
     report = ServerReport(parts.geturl(), model)
     name = form_name(parts.path, form)
     report.options |= {key: value for key, value in (("form", form), ("model", model)) if value}
-    async with trying(report, key_env, timeout) as client:
+    async with probing_client(report, key_env, timeout) as client:
         try:
             await _examine(report, client, name)
-        except (Refused, Failed) as problem:
-            report.failed("scores", problem)
+        except (Rejected, BackendError) as problem:
+            report.add_failure("scores", problem)
     return report
 
 
@@ -85,18 +85,18 @@ async def _examine(report: ServerReport, client: AsyncClient, name: str) -> None
     scores = [row[label] for row in rows]
     try:
         squeezed = await ask(PAIRS[:1], use_activation=True, activation=True, raw_scores=False)
-    except (Refused, Failed):
+    except (Rejected, BackendError):
         squeezed = rows[:1]
     _rawness(report, rows, scores, changes=not _close(squeezed[0], rows[0]))
     _spread(report, scores)
 
-    async def again() -> Found:
+    async def again() -> CheckResult:
         if _close((await ask(PAIRS[:1]))[0], rows[0]):
-            return "the same pair has the same score", "", True
+            return CheckResult("the same pair has the same score")
         kept = "scores are kept for later runs: use --no-cache"
-        return "the same pair has another score", kept, False
+        return CheckResult("the same pair has another score", kept, fine=False)
 
-    await report.attempt("repeatable", again, "")
+    await report.run_check("repeatable", again, "")
 
 
 def _classes(report: ServerReport, rows: Rows) -> int:

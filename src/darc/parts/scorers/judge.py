@@ -22,7 +22,7 @@ from darc.models.completion import (
     Request,
     without_thoughts,
 )
-from darc.models.remote.client import KEY
+from darc.models.remote.address import KEY_ENV
 from darc.models.remote.openai import OpenAIModel
 from darc.parts.scorers.base import Pair, source_version
 from darc.parts.scorers.callable import checked_scale
@@ -67,7 +67,7 @@ class Judge(ChatUser):
         location: float | None = None,
         scale: float | None = None,
         max_tokens: int = 16,
-        key_env: str = KEY,
+        key_env: str = KEY_ENV,
         timeout: float = 120.0,
         concurrency: int = 16,
     ) -> None:

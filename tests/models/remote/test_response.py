@@ -9,11 +9,12 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
 from darc.models.remote.client import AsyncClient
-from darc.models.remote.endpoints import Retry
-from darc.models.remote.http import Response, proxy_of, sendable
-from darc.models.remote.problems import Malformed, Refused, TimedOut, TooLarge, Unreachable
+from darc.models.remote.errors import Malformed, Rejected, TimedOut, TooLarge, Unreachable
+from darc.models.remote.response import Response
+from darc.models.remote.retry import RetryPolicy
+from darc.models.remote.session import encode_header, proxy_for
 
-ONCE = Retry(attempts=1)
+ONCE = RetryPolicy(attempts=1)
 
 
 def call(url: str, use: Callable[[Response], Awaitable[Any]], **given: Any) -> Any:
@@ -58,7 +59,7 @@ def test_compressed_answers_are_read(openai_server: FakeServer, coding: str, pac
     bomb = pack(b" " * 1_000_000)
     openai_server.faults = [Fault("bytes", 200, content=bomb, headers=coded)]
     with pytest.raises(TooLarge, match="more than 20000 bytes"):
-        post(openai_server, largest=20_000)
+        post(openai_server, max_bytes=20_000)
     openai_server.faults = [Fault("bytes", 200, content=b"no such thing", headers=coded)]
     with pytest.raises(Malformed, match="cannot be unpacked"):
         post(openai_server, retry=ONCE)
@@ -95,7 +96,7 @@ def test_answer_that_breaks_off_gives_what_had_come(openai_server: FakeServer) -
     got = bytearray()
 
     async def use(response: Response) -> None:
-        async for part in response.parts():
+        async for part in response.chunks():
             got.extend(part)
 
     with pytest.raises(Unreachable, match="broke off in the middle"):
@@ -105,16 +106,16 @@ def test_answer_that_breaks_off_gives_what_had_come(openai_server: FakeServer) -
 
 def test_kept_response_holds_its_place_until_it_is_closed(openai_server: FakeServer) -> None:
     async def keep(response: Response) -> Response:
-        response.kept = True
+        response.keep_open = True
         return response
 
     async def main() -> None:
         async with AsyncClient(openai_server.url, concurrency=1) as client:
-            (endpoint,) = client.endpoints.all
+            (endpoint,) = client._balancer.endpoints
             for _ in range(3):
                 kept = await client.call("GET", "/v1/models", keep, headers={})
                 assert endpoint.running == 1
-                assert b"fake" in b"".join([part async for part in kept.parts()])
+                assert b"fake" in b"".join([part async for part in kept.chunks()])
                 for _ in range(2):
                     await kept.aclose()
                 assert endpoint.running == 0
@@ -153,22 +154,22 @@ def test_proxies_are_those_of_the_environment(
 ) -> None:
     monkeypatch.setenv("http_proxy", openai_server.url)
     monkeypatch.setenv("no_proxy", "direct.invalid")
-    assert proxy_of("http://127.0.0.1:9/v1") is None
-    assert proxy_of("http://[::1]:8000/v1") is None
-    assert proxy_of("http://localhost.example/v1") == openai_server.url
-    assert proxy_of("http://direct.invalid/v1") is None
+    assert proxy_for("http://127.0.0.1:9/v1") is None
+    assert proxy_for("http://[::1]:8000/v1") is None
+    assert proxy_for("http://localhost.example/v1") == openai_server.url
+    assert proxy_for("http://direct.invalid/v1") is None
 
     async def main() -> None:
         async with AsyncClient("http://service.invalid/v1") as client:
             await client.ask("/score", lambda answer: answer, {})
 
-    with pytest.raises(Refused, match=r"http://service\.invalid/v1/score answered 404"):
+    with pytest.raises(Rejected, match=r"http://service\.invalid/v1/score answered 404"):
         asyncio.run(main())
     assert openai_server.received[0].path == "http://service.invalid/v1/score"
 
 
 def test_values_of_headers() -> None:
-    assert sendable("plain") == "plain"
-    assert sendable("J\xc3\xbcrgen") == "J\xfcrgen"
-    assert sendable("J\xfcrgen") == "J\xfcrgen"
-    assert sendable("\u2192") == "\u2192"
+    assert encode_header("plain") == "plain"
+    assert encode_header("J\xc3\xbcrgen") == "J\xfcrgen"
+    assert encode_header("J\xfcrgen") == "J\xfcrgen"
+    assert encode_header("\u2192") == "\u2192"

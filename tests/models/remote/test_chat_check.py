@@ -5,8 +5,9 @@ import asyncio
 import pytest
 from tests.fakes import FakeServer, Fault
 
-from darc.models.remote.check import check_chat, one_line
-from darc.models.remote.http import METER, Meter
+from darc.models.remote.chat_check import check_chat
+from darc.models.remote.meter import CURRENT_METER, Meter
+from darc.models.remote.server_report import one_line
 
 
 def test_redirect_takes_no_key_elsewhere(
@@ -42,12 +43,12 @@ def test_what_ends_a_call(openai_server: FakeServer, fault: Fault, told: str) ->
 
 def test_counts_are_its_own(openai_server: FakeServer) -> None:
     other = Meter()
-    token = METER.set(other)
+    token = CURRENT_METER.set(other)
     try:
         report = asyncio.run(check_chat(openai_server.url))
-        assert METER.get() is not None
+        assert CURRENT_METER.get() is not None
     finally:
-        METER.reset(token)
+        CURRENT_METER.reset(token)
     assert other.calls == 0
     assert report.calls == len(openai_server.paths)
     assert report.tokens > 0

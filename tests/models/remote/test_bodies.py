@@ -1,6 +1,6 @@
 import pytest
 
-from darc.models.remote.problems import said
+from darc.models.remote.bodies import error_message
 
 
 @pytest.mark.parametrize(
@@ -18,5 +18,5 @@ from darc.models.remote.problems import said
     ],
 )
 def test_message_of_a_server(body: str, message: str) -> None:
-    assert said(body) == message
-    assert len(said("x" * 999)) == 300
+    assert error_message(body) == message
+    assert len(error_message("x" * 999)) == 300

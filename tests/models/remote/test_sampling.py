@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from darc.models.remote.problems import Refused, Unreachable
-from darc.models.remote.protocol import ServerSamples, samples
+from darc.models.remote.errors import Rejected, Unreachable
+from darc.models.remote.sampling import ChoiceRequest, ServerSamples, sample_choices
 
 SEEDS = [11, 12, 13, 14]
 
@@ -23,7 +23,7 @@ class Server:
     async def ask(self, body: dict[str, Any]) -> list[str]:
         self.bodies.append(body)
         if "n" in body and self.several is None:
-            raise Refused("no n", "", 400, "no n")
+            raise Rejected("no n", "", 400, "no n")
         try:
             await asyncio.sleep(30 if body["seed"] in self.slow else 0.001)
         except asyncio.CancelledError:
@@ -40,15 +40,21 @@ def draw(server: Server, seconds: float | None = None, **given: Any) -> ServerSa
     async def main() -> ServerSamples[str]:
         deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
         body = {"temperature": given.pop("temperature", 1.0)}
-        return await samples(
-            server.ask, body, SEEDS, same=lambda word: word, deadline=deadline, **given
+        request: ChoiceRequest[str] = ChoiceRequest(
+            ask=server.ask,
+            body=body,
+            seeds=SEEDS,
+            identity=lambda word: word,
+            deadline=deadline,
+            **given,
         )
+        return await sample_choices(request)
 
     return asyncio.run(main())
 
 
 def seeds(found: ServerSamples[str]) -> list[tuple[int, int | None, str]]:
-    return [(drawn.index, drawn.seed, drawn.choice) for drawn in found.drawn]
+    return [(sample.index, sample.seed, sample.choice) for sample in found.choices]
 
 
 SINGLE = [(i, seed, f"word {seed}") for i, seed in enumerate(SEEDS)]
@@ -58,7 +64,7 @@ def test_one_call_for_all() -> None:
     server = Server(lambda n: [f"choice {i}" for i in range(n + 1)])
     found = draw(server)
     assert seeds(found) == [(0, 11, "choice 0"), *((i, None, f"choice {i}") for i in (1, 2, 3))]
-    assert found.several
+    assert found.supports_n
     assert server.bodies == [{"temperature": 1.0, "n": 4, "seed": 11}]
 
 
@@ -66,23 +72,23 @@ def test_copies_are_made_again_singly() -> None:
     server = Server(lambda n: ["word 11"] * n)
     found = draw(server)
     assert seeds(found) == SINGLE
-    assert not found.several
+    assert not found.supports_n
     assert [body["seed"] for body in server.bodies] == [11, 12, 13, 14]
     greedy = draw(Server(lambda n: ["word"] * n), temperature=0)
-    assert len(greedy.drawn) == 4
-    assert greedy.several
+    assert len(greedy.choices) == 4
+    assert greedy.supports_n
 
 
 @pytest.mark.parametrize("several", [None, lambda n: ["word 11"]])
 def test_refused_or_ignored_n_is_remembered(several: Any) -> None:
     found = draw(Server(several))
-    assert (seeds(found), found.several) == (SINGLE, False)
+    assert (seeds(found), found.supports_n) == (SINGLE, False)
 
 
 def test_seeds_of_their_own() -> None:
     server = Server()
     arrived: list[int] = []
-    found = draw(server, several=False, arrived=lambda drawn: arrived.append(drawn.index))
+    found = draw(server, use_n=False, on_choice=lambda sample: arrived.append(sample.index))
     assert seeds(found) == SINGLE
     assert sorted(arrived) == [0, 1, 2, 3]
     assert not any("n" in body for body in server.bodies)
@@ -91,31 +97,31 @@ def test_seeds_of_their_own() -> None:
 def test_what_has_come_by_the_deadline_is_taken_and_the_rest_cancelled() -> None:
     server = Server()
     server.slow = {12, 14}
-    found = draw(server, 0.2, several=False)
-    assert [drawn.index for drawn in found.drawn] == [0, 2]
-    assert found.late
+    found = draw(server, 0.2, use_n=False)
+    assert [sample.index for sample in found.choices] == [0, 2]
+    assert found.deadline_passed
     assert server.cancelled == 2
     at_once = Server(lambda n: ["x"] * n)
     at_once.slow = {11}
     found = draw(at_once, 0.05)
-    assert (found.drawn, found.late, found.several) == ([], True, True)
+    assert (found.choices, found.deadline_passed, found.supports_n) == ([], True, True)
 
 
 def test_failures_are_survived_unless_strict() -> None:
     server = Server()
     server.broken = {13: Unreachable("gone")}
-    found = draw(server, several=False, strict=False)
-    assert [drawn.index for drawn in found.drawn] == [0, 1, 3]
+    found = draw(server, use_n=False, strict=False)
+    assert [sample.index for sample in found.choices] == [0, 1, 3]
     assert [str(problem) for problem in found.failures] == ["gone"]
     server.slow = {11}
     with pytest.raises(Unreachable):
-        draw(server, several=False)
+        draw(server, use_n=False)
     assert server.cancelled == 1
 
 
 def test_refusal_ends_all_calls() -> None:
     server = Server()
-    server.broken, server.slow = {12: Refused("no", "", 403, "no")}, {11, 13, 14}
-    with pytest.raises(Refused):
-        draw(server, several=False, strict=False)
+    server.broken, server.slow = {12: Rejected("no", "", 403, "no")}, {11, 13, 14}
+    with pytest.raises(Rejected):
+        draw(server, use_n=False, strict=False)
     assert server.cancelled == 3
