@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import darc
 from benchmarks.report import Table
+from darc.decide.ids import Ids, as_ids
 from darc.decide.model import calibration, learning
-from darc.decide.pools import Ids, as_ids
 from darc.decide.standards import scale_of
 from darc.decide.statistics.summary import batched
 from darc.ratings.simulated import Recipe, simulate

@@ -12,8 +12,8 @@ from pathlib import Path
 from benchmarks import EMBEDDED_SCORERS
 from benchmarks.report import Table
 from darc.cli import main
-from darc.decide.method import parse_rules
-from darc.runs.folder import RunFolder, deciding_of
+from darc.decide.method import Method
+from darc.runs.folder import RunFolder, method_of
 from darc.runs.questions import find_questions
 from darc.runs.results import read_outcome
 from darc.types import Candidate
@@ -115,9 +115,9 @@ def run() -> Iterator[Table]:
     folder, ids = RunFolder(FOLDER), [question.id for question in find_questions("examples")]
     rows: list[list[object]] = []
     for rule in RULES:
-        (spec,) = parse_rules([rule], {})
-        deciding = deciding_of(folder, spec)
-        chosen = {name: read_outcome(folder, name, deciding) for name in ids}
+        spec = Method.parse(rule)
+        method = method_of(folder, spec)
+        chosen = {name: read_outcome(folder, name, method) for name in ids}
         answers = {name: outcome.candidates[outcome.index] for name, outcome in chosen.items()}
         ended = [whole(answer) for answer in answers.values()]
         asked = [has_asked(name, answer.text) for name, answer in answers.items()]

@@ -9,10 +9,10 @@ import darc
 from benchmarks.report import Table
 from darc.analysis.tune.advice import recommend
 from darc.analysis.tune.crossfit import Objective, choices
-from darc.analysis.tune.grid import Setting, grid, scale_of, tunable
+from darc.analysis.tune.grid import grid, scale_of, tunable
 from darc.analysis.tune.tuning import tune
-from darc.decide.pools import Pools
-from darc.decide.statistics.draws import prompt_seeds
+from darc.decide.method import Method
+from darc.decide.sample_batch import SampleBatch
 from darc.ratings.ratings import Source
 from darc.ratings.simulated import simulate, two_minds
 
@@ -38,13 +38,10 @@ def source_of(samples: np.ndarray, name: str) -> Source:
     )
 
 
-def plain(samples: np.ndarray, settings: list[Setting]) -> np.ndarray:
+def plain(samples: np.ndarray, settings: list[Method]) -> np.ndarray:
     """What one would write: every setting by `darc.select_batch`."""
     rows = [
-        darc.select_batch(
-            samples, setting.bound, beta=1.0 if setting.beta is None else setting.beta
-        ).index
-        for setting in settings
+        darc.select_batch(samples, setting.rule, beta=setting.beta).index for setting in settings
     ]
     return np.stack(rows)
 
@@ -53,9 +50,9 @@ def speed() -> Table:
     samples = simulate(two_minds(*SHAPE), seed=0).ratings[:, None]
     scale = scale_of(samples, {}, False)
     settings = [s for rule in tunable(1, {})[0] for s in grid(rule, scale, "fine")]
-    pools = Pools(samples, drawn=prompt_seeds(0, range(SHAPE[0])))
+    batch = SampleBatch(samples, range(SHAPE[0]))
     source = source_of(samples[:, 0], "simulated")
-    whole, whole_busy = timed(lambda: choices(pools, settings))
+    whole, whole_busy = timed(lambda: choices(batch, settings))
     tuned, tuned_busy = timed(lambda: tune(source, size="fine", repeats=1))
     step = max(1, len(settings) // SUBSET)
     # Runs of neighbours, as the grid has them, so that betas are shared as they are in the whole.
@@ -63,9 +60,9 @@ def speed() -> Table:
     subset = [s for start in starts for s in settings[start : start + 20]]
     ours, theirs = (np.inf, np.inf), (np.inf, np.inf)
     for _ in range(ROUNDS):
-        ours = min(ours, timed(lambda: choices(pools, subset)))
+        ours = min(ours, timed(lambda: choices(batch, subset)))
         theirs = min(theirs, timed(lambda: plain(samples, subset)))
-    same = (choices(pools, subset) == plain(samples, subset)).all()
+    same = (choices(batch, subset) == plain(samples, subset)).all()
     rows: list[list[object]] = [
         ["decisions of the whole grid", len(settings), whole, whole_busy, None],
         ["darc tune, one split", len(settings), tuned, tuned_busy, None],

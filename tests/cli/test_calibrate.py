@@ -8,7 +8,7 @@ import pytest
 from tests.decide.model.test_calibration_file import older
 
 from darc.cli import main
-from darc.decide.method import parse_rules
+from darc.decide.method import parse_methods
 from darc.decide.model.calibration_file import Calibrations
 from darc.ratings import read_ratings
 from darc.ratings.decisions import decide_table
@@ -143,7 +143,7 @@ def test_how_prompts_are_batched_changes_nothing(ratings: Path) -> None:
     found = []
     for size in (10, 300, 100_000):
         with read_ratings(ratings, batch_rows=size) as table:
-            decided = list(decide_table(table, parse_rules(["auto", "hedgetune"], {})))
+            decided = list(decide_table(table, parse_methods(["auto", "hedgetune"])))
             first = table.head(600)
             systems = table.systems(first)
         rules = zip(*(each.decisions for each in decided), strict=True)

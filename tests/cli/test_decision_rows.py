@@ -16,7 +16,7 @@ from darc.cli.decision_rows import (
     chosen_opinions,
     is_below_best_mean,
 )
-from darc.decide.method import parse_rules
+from darc.decide.method import parse_methods
 from darc.decide.standards import Standards
 from darc.errors import InputError
 from darc.ratings import read_ratings
@@ -41,7 +41,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def decided(path: Path) -> Iterator[DecidedBatch]:
     with read_ratings(path) as table:
-        (batch,) = decide_table(table, parse_rules(["mean", "entropic"], {}))
+        (batch,) = decide_table(table, parse_methods(["mean", "entropic"]))
         yield batch
 
 
@@ -77,7 +77,7 @@ def test_the_prompt_on_which_the_rules_differ_is_pictured(decided: DecidedBatch)
 
 
 def test_summary_averages_the_choices(decided: DecidedBatch) -> None:
-    summary = Summary(decided.specs)
+    summary = Summary(decided.methods)
     summary.add(decided)
     assert summary.prompts == 2
     assert summary.changed == [0, 1]
@@ -90,8 +90,9 @@ def test_opinions_of_a_batch_are_those_of_each_decision(
     path: Path, scale: tuple[float, float] | None
 ) -> None:
     with read_ratings(path) as table:
-        specs = parse_rules(["mean", "auto:caution=high"], {})
-        (batch,) = decide_table(table, specs, standards=Standards(scale=scale))
+        standards = Standards(scale=scale)
+        specs = parse_methods(["mean", "auto:caution=high"], standards=standards)
+        (batch,) = decide_table(table, specs)
     for decisions in batch.decisions:
         opinions = chosen_opinions(decisions)
         assert opinions is not None
@@ -107,8 +108,8 @@ def test_opinions_of_a_batch_are_those_of_each_decision(
 def test_unhappy_caution_and_held_are_columns(path: Path) -> None:
     standards = Standards(scale=(0, 10), threshold=7, poor_below=9.5)
     with read_ratings(path) as table:
-        specs = parse_rules(["mean", "auto"], {"caution": "none"})
-        (batch,) = decide_table(table, specs, standards=standards)
+        specs = parse_methods(["mean", "auto"], {"caution": "none"}, standards=standards)
+        (batch,) = decide_table(table, specs)
         as_csv, as_json = io.StringIO(), io.StringIO()
         CsvRows(as_csv, [], Detail()).add(batch)
         JsonRows(as_json, [], Detail()).add(batch)

@@ -262,7 +262,7 @@ def test_dropout_samples_are_columns_of_a_file_or_of_the_ratings(tidy: Path) -> 
         (["--rule", "epsilom"], "unknown rule 'epsilom'; did you mean 'epsilon'?"),
         (["--rule", "epsilon:epsilom=1"], "unknown parameter 'epsilom' for rule 'epsilon'"),
         (["--rule", "epsilon:epsilon"], "is no KEY=VALUE"),
-        (["--rule", "mean", "--tau", "1"], "'tau' is no parameter of mean; it belongs to tau"),
+        (["--rule", "mean", "--tau", "1"], "'tau' is not a parameter of mean; it belongs to tau"),
         (["--rule", "mean", "--rule", "mean"], "given twice"),
         (["--beta", "-1"], "beta must be 0 or larger, not -1"),
         (["--beta", "x"], "invalid float value: 'x'"),

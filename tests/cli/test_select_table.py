@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ from tests.cli.conftest import TIDY
 
 from darc.cli.decision_rows import Detail, PicturedPrompt, Summary
 from darc.cli.select_table import FirstRows
-from darc.decide.method import parse_rules
+from darc.decide.method import parse_methods
 from darc.decide.standards import NO_STANDARDS
 from darc.ratings import read_ratings
 from darc.ratings.decisions import decide_table, standards_for
@@ -22,13 +23,14 @@ def printed(
     numbers: bool = False,
 ) -> str:
     """What is printed about a file of ratings."""
-    specs = parse_rules(rules, {})
+    specs = parse_methods(rules)
     summary = Summary(specs)
     pictured = PicturedPrompt(prompt)
     with read_ratings(path) as table:
         standards = standards_for(table, NO_STANDARDS)
         first = FirstRows(limit, Detail(), standards, numbers)
-        for decided in decide_table(table, specs, standards=standards):
+        specs = [replace(spec, standards=standards) for spec in specs]
+        for decided in decide_table(table, specs):
             for sink in (summary, pictured, first):
                 sink.add(decided)
     first.print(summary, pictured, {})

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from tests.decide.rules.test_auto import WORLDS, scores_of, world
 
-from darc.decide.pools import Ids, Pools
+from darc.decide.ids import Ids
+from darc.decide.pools import Pools
 from darc.errors import InputError
 
 

@@ -22,7 +22,7 @@ SET = Path(__file__).parents[1] / "parts" / "scorers" / "discrimination.jsonl"
 
 def test_caution_is_an_option_of_engines() -> None:
     with Engine(scorers=[Vowels()], caution="high") as engine:
-        assert engine.deciding.spec.caution == 2.0
+        assert engine.method.caution == 2.0
     with pytest.raises(InputError, match="caution is 'hihg'"):
         Engine(scorers=[Vowels()], caution="hihg")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="'caution'"):

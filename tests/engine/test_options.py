@@ -19,8 +19,8 @@ def test_commands_services_and_engines_have_the_same_defaults() -> None:
     assert {name: getattr(options, name) for name in shared} == shared
     with Engine() as engine:
         assert engine.parts == Parts()
-        assert (engine.deciding.spec.label, engine.deciding.normalize) == ("auto", "auto")
-        assert (engine.deciding.spec.beta, engine.deciding.spec.gamma) == (1.0, 1.0)
+        assert (engine.method.text, engine.method.normalize) == ("auto", "auto")
+        assert (engine.method.beta, engine.method.gamma) == (1.0, 1.0)
 
 
 def test_what_an_engine_takes_its_parts_have() -> None:

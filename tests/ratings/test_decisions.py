@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from darc.decide.method import parse_rules
+from darc.decide.method import parse_methods
 from darc.decide.model.calibration import DEFAULT
 from darc.decide.standards import NO_STANDARDS, Standards
 from darc.errors import TableError
@@ -80,7 +80,7 @@ def test_scores_of_rewrites_and_several_scorers_have_no_scale(tmp_path: Path) ->
     with read_ratings(ratings(tmp_path, [2, 4], "rewrite {}")) as table:
         assert is_about_wording(table)
         assert standards_for(table, NO_STANDARDS).scale is None
-        (batch,) = decide_table(table, parse_rules(["auto"], {}))
+        (batch,) = decide_table(table, parse_methods(["auto"]))
         assert batch.decisions[0].pools.about_wording
         assert batch.decisions[0].rule.parameters["calibration"] is DEFAULT
     with read_ratings(ratings(tmp_path, [2, 4, 3, 5], column="scorer_id")) as table:

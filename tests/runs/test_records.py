@@ -21,7 +21,7 @@ from tests.runs.makers import contents, rows, start
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.runs.folder import RunFolder, check_complete, deciding_of
+from darc.runs.folder import RunFolder, check_complete, method_of
 from darc.runs.shard import ORDER, SEAL, TIMINGS, TIMINGS_SEAL
 
 SHARD = Path("shards") / "00000"
@@ -342,7 +342,7 @@ def test_manifest_is_refused_by_its_part(
         data["schema"] = 1
     file.write_text(json.dumps(data))
     with pytest.raises(InputError, match=rf"manifest\.json: {said}"):
-        deciding_of(RunFolder(tmp_path / "run"))
+        method_of(RunFolder(tmp_path / "run"))
 
 
 def test_lost_shard_is_missed_and_made_again(tmp_path: Path) -> None:

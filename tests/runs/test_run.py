@@ -23,10 +23,10 @@ from tests.runs.makers import (
     start,
 )
 
-from darc.decide.method import parse_rules
+from darc.decide.method import Method
 from darc.engine.scoring import ScoreCache
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.runs.folder import RunFolder, check_complete, deciding_of
+from darc.runs.folder import RunFolder, check_complete, method_of
 from darc.runs.questions import Question
 from darc.runs.results import read_outcome
 from darc.runs.run import summary
@@ -48,11 +48,11 @@ def test_run_writes_every_stage_and_the_second_turn_sees_the_first(tmp_path: Pat
         "Say it shorter.",
     ]
     assert folder.manifest()["complete"] is True
-    told = summary(folder, deciding_of(folder))
+    told = summary(folder, method_of(folder))
     assert told["prompts"] == 5
     assert told["cost"]["generate"]["answers"] == 20
     assert told["cost"]["score"]["scores"] == 2 * (told["accepted"] + 20)
-    outcome = read_outcome(folder, "bread", deciding_of(folder, parse_rules(["mean"], {})[0]))
+    outcome = read_outcome(folder, "bread", method_of(folder, Method.parse("mean")))
     assert outcome.prompt.category == "cooking"
     assert outcome.scores.values.shape == (2, 4, 4)
     assert outcome.answer == outcome.candidates[outcome.index].text
@@ -136,7 +136,7 @@ def test_lazy_run_chooses_the_same_and_can_be_completed(tmp_path: Path, original
     for prompt_id in IDS:
         one, two = (rows(each, "decisions.jsonl")[prompt_id]["index"] for each in (folder, full))
         assert one == two
-        outcome = read_outcome(RunFolder(tmp_path / "lazy"), prompt_id, deciding_of(folder))
+        outcome = read_outcome(RunFolder(tmp_path / "lazy"), prompt_id, method_of(folder))
         assert outcome.index == one
     with pytest.raises(InputError, match=r"darc run --config .*run.toml --out .* --complete"):
         check_complete(folder)
@@ -154,9 +154,7 @@ def test_other_rules_of_an_incomplete_run_are_refused(tmp_path: Path) -> None:
     told: set[str] = set()
     for prompt_id in IDS:
         try:
-            read_outcome(
-                folder, prompt_id, deciding_of(folder, parse_rules(["cvar:alpha=1"], {})[0])
-            )
+            read_outcome(folder, prompt_id, method_of(folder, Method.parse("cvar:alpha=1")))
         except InputError as problem:
             told.add(problem.message.split(" ", 1)[1])
     assert told <= {"has only the scores that its own rule needed"}
@@ -188,14 +186,14 @@ def test_writing_stops_where_more_is_not_worth_it(tmp_path: Path, lazy: bool) ->
         flags = rows(folder, "decisions.jsonl")[prompt_id]["flags"]
         assert ("stopped_early" in flags) == ("saved" in row)
     saved = sum(row.get("saved", 0) for row in written.values())
-    told = summary(folder, deciding_of(folder))
+    told = summary(folder, method_of(folder))
     assert 0 < saved == told["saved"] == 20 - told["answers"]
     assert folder.manifest()["settings"]["sampling"]["stop"] == {
         "cost": 0.3, "wave": 1, "least": 2
     }  # fmt: skip
     assert len(set(scorer.asked)) == len(scorer.asked)
     stopped = next(name for name, row in written.items() if "saved" in row)
-    outcome = read_outcome(folder, stopped, deciding_of(folder))
+    outcome = read_outcome(folder, stopped, method_of(folder))
     assert outcome.saved == written[stopped]["saved"]
     assert "not worth their cost" in outcome.explain()
     start(tmp_path / "again", scorers=[Lengths()], normalize="none", lazy=lazy, stop=STOP, window=1)
@@ -292,7 +290,7 @@ def test_other_runs_and_folders_are_refused(tmp_path: Path) -> None:
         RunFolder(tmp_path / "run").manifest()
     folder = start(tmp_path / "again")
     with pytest.raises(InputError, match="no prompt 'x'"):
-        read_outcome(folder, "x", deciding_of(folder))
+        read_outcome(folder, "x", method_of(folder))
 
 
 @pytest.mark.slow
@@ -321,10 +319,10 @@ def test_a_poison_prompt_is_named_and_the_others_finish(tmp_path: Path) -> None:
 def test_summary_of_a_finished_run_is_what_was_noted_of_its_rows(tmp_path: Path) -> None:
     whole = start(tmp_path / "all", shard_size=2)
     least = start(tmp_path / "least", shard_size=2, keep="decisions")
-    told, noted = (summary(each, deciding_of(each)) for each in (whole, least))
+    told, noted = (summary(each, method_of(each)) for each in (whole, least))
     for shard in whole.shards():
         shard.seal([*shard.rows("prompts.jsonl")])  # without notes
-    again = summary(whole, deciding_of(whole))
+    again = summary(whole, method_of(whole))
     assert told.pop("cost").keys() == noted.pop("cost").keys() == again.pop("cost").keys()
     assert told == noted == again
     assert told["accepted"] > 0
@@ -344,8 +342,8 @@ def test_folders_of_the_first_schema_are_read(tmp_path: Path) -> None:
     first = RunFolder(tmp_path / "run")
     assert {name: rows(first, name) for name in ORDER} == expected
     check_complete(first)
-    assert summary(first, deciding_of(first))["prompts"] == 5
-    assert read_outcome(first, "bread", deciding_of(first)).prompt.category == "cooking"
+    assert summary(first, method_of(first))["prompts"] == 5
+    assert read_outcome(first, "bread", method_of(first)).prompt.category == "cooking"
 
 
 class Repeats(Words):
@@ -364,13 +362,13 @@ def test_answers_that_repeat_are_recorded_once_with_their_number(tmp_path: Path)
     assert len(scorer.asked) == len(set(scorer.asked))
     assert all(row["copies"] == [3, 1] for row in rows(folder, "side.jsonl").values())
     assert all("copies:2" in row["flags"] for row in rows(folder, "decisions.jsonl").values())
-    total = summary(folder, deciding_of(folder))
+    total = summary(folder, method_of(folder))
     assert total["answers"] == total["cost"]["generate"]["answers"] == 20
     assert total["flags"]["copies"] == 5
-    outcome = read_outcome(folder, "bread", deciding_of(folder))
+    outcome = read_outcome(folder, "bread", method_of(folder))
     assert (outcome.written, [each.copies for each in outcome.candidates]) == (4, [3, 1])
     assert "copies:2" in outcome.flags
-    majority = deciding_of(folder, parse_rules(["majority"], {})[0])
+    majority = method_of(folder, Method.parse("majority"))
     assert read_outcome(folder, "bread", majority).index == 0
 
 
@@ -404,6 +402,6 @@ def test_run_from_before_answers_were_merged_is_read_as_it_is(tmp_path: Path) ->
         line["candidates"][2]["text"] = line["candidates"][0]["text"]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     folder = start(tmp_path / "run")
-    outcome = read_outcome(folder, "bread", deciding_of(folder))
+    outcome = read_outcome(folder, "bread", method_of(folder))
     assert len(outcome.candidates) == 4
     assert not any(flag.startswith("copies") for flag in outcome.flags)

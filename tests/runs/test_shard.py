@@ -6,7 +6,7 @@ import pytest
 from tests.runs.makers import Words, contents, many, rows, start
 
 from darc.errors import InputError
-from darc.runs.folder import RunFolder, deciding_of
+from darc.runs.folder import RunFolder, method_of
 from darc.runs.run import summary
 from darc.runs.shard import ORDER
 
@@ -99,4 +99,4 @@ def test_what_is_not_kept_is_said(keep: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     start(tmp_path / "run", generator=Words(log), **options)
     assert not log.exists()
-    assert summary(folder, deciding_of(folder))["prompts"] == 12
+    assert summary(folder, method_of(folder))["prompts"] == 12

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from darc.analysis.frame import WORDS
 from darc.analysis.weighted_ranks import partial_correlation
-from darc.decide.method import recurring, system_ids
+from darc.decide.ids import Ids, recurring_systems, system_ids
 from darc.decide.model.calibration import DEFAULT, Calibration
 from darc.decide.model.calibration_file import Calibrations
 from darc.decide.model.components import CAP_PER_RELIABILITY, USUAL_DF, USUAL_WEIGHT, Features
 from darc.decide.model.learning import learn, with_intervals
-from darc.decide.pools import Ids, Pools
+from darc.decide.pools import Pools
 from darc.errors import InputError
 from darc.ratings.halves import join
 from darc.ratings.ratings import Source
@@ -36,7 +36,7 @@ def calibrate_source(source: Source, lam: float = 2.0) -> Calibrations:
     """
     ratings, systems = _on_one_scale(source), None
     if source.systems:
-        systems = recurring(system_ids(source.systems, source.shape[2]))
+        systems = recurring_systems(system_ids(source.systems, source.shape[2]))
     found = []
     for m in range(ratings.shape[1]):
         raters = Ids(source.givers[:, m], tuple(source.giver_names)) if source.rated else None

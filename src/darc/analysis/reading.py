@@ -17,7 +17,7 @@ from darc.files import json_lines
 from darc.ratings import read_ratings
 from darc.ratings.ratings import GIVEN, NOBODY, SPENT, Lookup, Source
 from darc.runs import records
-from darc.runs.folder import RunFolder, check_complete, deciding_of
+from darc.runs.folder import RunFolder, check_complete, method_of
 from darc.runs.records import Fault, check_decision
 from darc.runs.run import cost_by_stage
 from darc.runs.shard import Shard
@@ -121,7 +121,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
     """
     folder = RunFolder(path)
     check_complete(folder)
-    deciding_of(folder)
+    method_of(folder)
     settings = folder.manifest()["settings"]
     columns: dict[str, list[Any]] = defaultdict(list)
     rewrites = Counter[str]()

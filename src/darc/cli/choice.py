@@ -105,12 +105,14 @@ class ChoiceOptions(ChoosingOptions, PanelOptions, ScorerOptions, WorkOptions, A
 
     def engine(self, model: bool = True, **changes: Any) -> "Engine":
         """The engine that the options stand for; without a `model` it has no generator."""
-        from darc.decide.method import parse_rules
+        from darc.decide.method import Method
         from darc.engine.engine import Engine
 
         known = read_calibrations(self.calibration)
-        (spec,) = parse_rules([self.rule], self.rule_parameters, self.beta, self.gamma, known)
-        return Engine(**{**self.engine_options(model), "rule": spec, **changes})
+        method = Method.parse(
+            self.rule, self.rule_parameters, beta=self.beta, gamma=self.gamma, calibrations=known
+        )
+        return Engine(**{**self.engine_options(model), "rule": method, **changes})
 
 
 def add_choice(parser: Parser) -> None:

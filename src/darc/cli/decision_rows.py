@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from darc.decide.decision import Decision, Decisions
-from darc.decide.method import RuleSpec
+from darc.decide.method import Method
 from darc.errors import InputError
 from darc.ratings.decisions import DecidedBatch
 from darc.typing import Array, Integers, Mask
@@ -152,20 +152,20 @@ class CsvRows:
         """Write the decisions of a batch."""
         opinions = [chosen_opinions(decisions) for decisions in decided.decisions]
         for row, prompt_id in enumerate(decided.batch.prompt_ids):
-            for place, spec in enumerate(decided.specs):
+            for place, method in enumerate(decided.methods):
                 each = decided.decisions[place]
                 index = int(each.index[row])
                 flags = each.flags_of(row)
                 cells: list[Any] = [
                     prompt_id,
-                    spec.label,
+                    method.text,
                     decided.batch.candidate_ids[row][index],
                     *(_cell(each.chosen[name][row]) for name in NUMBERS),
                     int(each.chosen["count"][row]),
                     int(each.feasible[row].sum()),
                     " ".join(flags),
                     _cell(_unhappy(opinions[place], row)),
-                    _cell(spec.caution),
+                    _cell(method.caution),
                     "true" if "held" in flags else "false",
                 ]
                 if self._detail.columns:
@@ -187,14 +187,14 @@ class JsonRows:
         """Write the decisions of a batch."""
         opinions = [chosen_opinions(decisions) for decisions in decided.decisions]
         for row, prompt_id in enumerate(decided.batch.prompt_ids):
-            for place, spec in enumerate(decided.specs):
+            for place, method in enumerate(decided.methods):
                 decision = decided.decisions[place][row]
                 data = {
                     "prompt_id": prompt_id,
-                    "label": spec.label,
+                    "label": method.text,
                     **decision.to_dict(),
                     "unhappy": _unhappy(opinions[place], row),
-                    "caution": spec.caution,
+                    "caution": method.caution,
                     "held": decision.held,
                 }
                 data.update(self._detail.of(decision))
@@ -220,7 +220,7 @@ class Summary:
     """Averages of each rule's choices over all prompts, and how often each flag was raised.
 
     Attributes:
-        specs: The rules.
+        methods: The methods.
         prompts: How many prompts were decided.
         flags: For each rule, on how many prompts each flag was raised.
         changed: For each rule, on how many prompts it chose another candidate than the first rule.
@@ -229,20 +229,20 @@ class Summary:
         known_scale: Whether "unhappy" may be said; None for scores that are not people's.
     """
 
-    def __init__(self, specs: Sequence[RuleSpec]) -> None:
-        self.specs = specs
+    def __init__(self, methods: Sequence[Method]) -> None:
+        self.methods = methods
         self.prompts = 0
-        self.flags: list[Counter[str]] = [Counter() for _ in specs]
-        self.changed = [0] * len(specs)
-        self.below_best_mean = [0] * len(specs)
+        self.flags: list[Counter[str]] = [Counter() for _ in methods]
+        self.changed = [0] * len(methods)
+        self.below_best_mean = [0] * len(methods)
         self.known_scale: bool | None = None
-        self._sums = np.zeros((2, len(specs), len(NUMBERS)))
-        self._unhappy = [0] * len(specs)
-        self._ratings = [0] * len(specs)
+        self._sums = np.zeros((2, len(methods), len(NUMBERS)))
+        self._unhappy = [0] * len(methods)
+        self._ratings = [0] * len(methods)
 
     def add(self, decided: DecidedBatch) -> None:
         """Count the decisions of a batch."""
-        self.specs = decided.specs
+        self.methods = decided.methods
         self.prompts += len(decided.batch.prompt_ids)
         for rule, each in enumerate(decided.decisions):
             numbers = np.array([each.chosen[name] for name in NUMBERS])

@@ -119,8 +119,8 @@ def run(arguments: Namespace) -> None:
         if settings.caution is not None and engine.parts.panel is None:
             note_wording("rewrite")
         normalize = _normalize(arguments, engine, folder)
-        engine.deciding = replace(engine.deciding, normalize=normalize)
-        engine.deciding.scale(engine.tools.scores((), 0), lazily=lazy)
+        engine.method = replace(engine.method, normalize=normalize)
+        engine.method.scale(engine.tools.scores((), 0), lazily=lazy)
         made_of = {**manifest(questions.digest, engine), "shard_size": arguments.shard_size}
         folder.open(made_of, arguments.restart)
         kept = {"normalize": normalize, "calibration": keep_calibration(folder, engine)}
@@ -139,13 +139,13 @@ def run(arguments: Namespace) -> None:
                         settings.beta,
                         settings.gamma,
                     ),
-                    "calibration": engine.deciding.spec.calibrations,
+                    "calibration": engine.method.calibrations,
                     "workers": workers,
                 }
                 run_on_ray(folder, questions, recipe, where, report, **filling)
             else:
                 run_all(folder, questions, engine, **filling, report=report)
-        told = summary(folder, engine.deciding)
+        told = summary(folder, engine.method)
     if arguments.json:
         print_json({**told, "folder": str(arguments.out)})
     else:

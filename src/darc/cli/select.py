@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from darc.cli.decision_rows import PicturedPrompt
-    from darc.decide.method import RuleSpec
+    from darc.decide.method import Method
 
 SHARED = {
     "epsilon": "epsilon: how far below the best value still counts as a near tie",
@@ -37,7 +37,6 @@ SHARED = {
     "alpha": "cvar: share of the lowest samples",
 }
 READING = ("layout", "format", "raters", "scalarize")
-DECIDING = ("normalize", "min_samples", "seed", "system")
 
 
 def add(parser: Parser) -> None:
@@ -133,7 +132,7 @@ def run(arguments: Namespace) -> None:
     """Read, decide, write."""
     from darc.cli.decision_rows import CsvRows, Detail, JsonRows, PicturedPrompt, Summary
     from darc.cli.options import options_of
-    from darc.decide.method import parse_rules
+    from darc.decide.method import parse_methods
     from darc.decide.standards import parse_scale
     from darc.engine.options import PeopleOptions
     from darc.files import atomic_writer
@@ -148,13 +147,20 @@ def run(arguments: Namespace) -> None:
     # After --lam, which means the same to the rule auto.
     shared |= people.rule_parameters
     shared |= parse_pairs(arguments.set or (), "--set")
-    levels, wanted = (arguments.beta, arguments.gamma), arguments.rule or [DEFAULT_RULE]
-    specs = parse_rules(wanted, shared, *levels, calibrations_of(arguments))
+    methods = parse_methods(
+        arguments.rule or [DEFAULT_RULE],
+        shared,
+        calibrations=calibrations_of(arguments),
+        beta=arguments.beta,
+        gamma=arguments.gamma,
+        normalize=arguments.normalize or "auto",
+        min_samples=arguments.min_samples,
+        seed=arguments.seed,
+    )
     bounds = None if arguments.bounds is None else tuple(arguments.bounds)
     detail = Detail(arguments.explain, bounds, arguments.delta, arguments.flip)
     side, out = None if arguments.side is None else read_side(arguments.side), arguments.out
     reading = {name: getattr(arguments, name) for name in READING}
-    deciding = {name: getattr(arguments, name) for name in DECIDING}
     standards = people.standards
     if standards.scale is None and bounds is not None:
         standards = replace(standards, scale=parse_scale(bounds))
@@ -164,12 +170,12 @@ def run(arguments: Namespace) -> None:
             found = read_ratings(arguments.source, columns=columns, progress=report, **reading)
             table = stack.enter_context(found)
         standards = standards_for(table, standards)
-        deciding["standards"] = standards
-        if is_about_wording(table) and (people.caution is not None or _sets_caution(specs)):
+        methods = [replace(method, standards=standards) for method in methods]
+        if is_about_wording(table) and (people.caution is not None or _sets_caution(methods)):
             note_wording("rewrite")
         as_json = arguments.json or (out and out.suffix.lower() in (".json", ".jsonl", ".ndjson"))
         rows_class = JsonRows if as_json else CsvRows
-        summary, pictured = Summary(specs), PicturedPrompt(arguments.prompt)
+        summary, pictured = Summary(methods), PicturedPrompt(arguments.prompt)
         sinks: list[Any] = [summary, pictured]
         first = spool = None
         if out is not None:
@@ -185,7 +191,10 @@ def run(arguments: Namespace) -> None:
             first = FirstRows(arguments.limit, detail, standards, arguments.details)
             sinks.append(first)
         with progress("deciding", " prompts") as report:
-            for decided in decide_table(table, specs, side=side, progress=report, **deciding):
+            decided_batches = decide_table(
+                table, methods, side=side, system=arguments.system, progress=report
+            )
+            for decided in decided_batches:
                 for sink in sinks:
                     sink.add(decided)
         pictured.check()
@@ -201,11 +210,11 @@ def run(arguments: Namespace) -> None:
             first.print(summary, pictured, texts)
 
 
-def _sets_caution(specs: "Sequence[RuleSpec]") -> bool:
+def _sets_caution(methods: "Sequence[Method]") -> bool:
     """Whether a rule has another caution than the usual one."""
     from darc.decide.caution import MEDIUM
 
-    return any(spec.caution not in (None, MEDIUM) for spec in specs)
+    return any(method.caution not in (None, MEDIUM) for method in methods)
 
 
 def _texts(source: object, prompt_id: str | None) -> dict[str, str]:

@@ -50,8 +50,8 @@ class FirstRows:
                 cells.append("*" if len(set(names)) > 1 else "")
             lines: list[str] = []
             if self._detail.columns:
-                for spec, decision in zip(decided.specs, decided.of(row), strict=True):
-                    label = f"{spec.label}: " if len(names) > 1 else ""
+                for method, decision in zip(decided.methods, decided.of(row), strict=True):
+                    label = f"{method.text}: " if len(names) > 1 else ""
                     lines += self._lines(decision, label)
             self._rows.append((cells, lines))
 
@@ -103,9 +103,9 @@ class FirstRows:
             header.append(unhappy_title(summary.known_scale))
         header.append("not the highest average")
         rows: list[list[object]] = []
-        for rule, spec in enumerate(summary.specs):
+        for rule, method in enumerate(summary.methods):
             value, mean, sigma, premium = summary.averages(rule)
-            row: list[object] = [spec.label, mean]
+            row: list[object] = [method.text, mean]
             if summary.known_scale is not None:
                 row.append(f"{summary.unhappy_share(rule):.1%}")
             row.append(f"{summary.below_best_mean[rule]} of {summary.prompts}")
@@ -118,15 +118,15 @@ class FirstRows:
         print_table(header, rows)
         if summary.known_scale is not None:
             print(unhappy_definition(self._standards))
-        for spec, flags in zip(summary.specs, summary.flags, strict=True):
+        for method, flags in zip(summary.methods, summary.flags, strict=True):
             for name, times in flags.items():
                 if times:
                     meaning = FLAGS.get(name, name)
-                    print(f"note: {spec.label}, {times} of {summary.prompts} prompts: {meaning}")
+                    print(f"note: {method.text}, {times} of {summary.prompts} prompts: {meaning}")
 
     def _print_prompts(self, summary: "Summary") -> None:
-        header = ["prompt", *(spec.label for spec in summary.specs), ""]
-        if len(summary.specs) == 1:
+        header = ["prompt", *(method.text for method in summary.methods), ""]
+        if len(summary.methods) == 1:
             header = ["prompt", "chosen", "mean", "spread", ""]
             if summary.known_scale is not None:
                 header[3] = unhappy_title(summary.known_scale)

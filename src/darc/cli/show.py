@@ -39,28 +39,30 @@ def add(parser: Parser) -> None:
 def run(arguments: Namespace) -> None:
     """Read the outcome and print it."""
     from darc.cli.options import options_of
-    from darc.decide.method import parse_rules
+    from darc.decide.method import Method
     from darc.decide.registry import rules
     from darc.engine.options import PeopleOptions
-    from darc.runs.folder import RunFolder, deciding_of
+    from darc.runs.folder import RunFolder, method_of
     from darc.runs.results import read_outcome
     from darc.settings.validation import validate_settings
 
     folder = RunFolder(arguments.folder)
     people = validate_settings(PeopleOptions, options_of(arguments, PeopleOptions))
-    own = deciding_of(folder)
-    rule = arguments.rule or own.spec.label
+    own = method_of(folder)
+    rule = arguments.rule or own.text
     parameters = people.rule_parameters
     takes_caution = rules.get(rule.partition(":")[0].strip()).has_parameter("caution")
-    if not parameters and own.spec.caution is not None and takes_caution:
-        parameters = {"caution": own.spec.caution}
-    beta = own.spec.beta if arguments.beta is None else arguments.beta
-    gamma = own.spec.gamma if arguments.gamma is None else arguments.gamma
-    (spec,) = parse_rules([rule], parameters, beta, gamma, calibrations_of(arguments))
+    if not parameters and own.caution is not None and takes_caution:
+        parameters = {"caution": own.caution}
+    beta = own.beta if arguments.beta is None else arguments.beta
+    gamma = own.gamma if arguments.gamma is None else arguments.gamma
+    method = Method.parse(
+        rule, parameters, beta=beta, gamma=gamma, calibrations=calibrations_of(arguments)
+    )
     every = asdict(people.standards)
     changes = {name: value for name, value in every.items() if value is not None}
-    deciding = deciding_of(folder, spec, replace(own.standards, **changes))
-    outcome = read_outcome(folder, arguments.prompt, deciding)
+    method = method_of(folder, method, replace(own.standards, **changes))
+    outcome = read_outcome(folder, arguments.prompt, method)
     if people.caution is not None:
         note_wording(outcome.scores.sample)
     write_outcome(outcome, arguments)

@@ -271,7 +271,6 @@ class Decisions:
     rule: Rule
     pools: Pools
     choice: Choice
-    flags: Mapping[str, Mask]
     candidate_ids: Sequence[Sequence[str]] | None = None
 
     def __repr__(self) -> str:
@@ -291,6 +290,25 @@ class Decisions:
     def feasible(self) -> Mask:
         """The sets chosen from, (P, K)."""
         return self.choice.feasible
+
+    @cached_property
+    def flags(self) -> Mapping[str, Mask]:
+        """What to know about the choices: where each flag is raised, (P,), by its name."""
+        pools = self.pools
+        rows = np.arange(len(self.index))
+        flags = {
+            **self.choice.flags,
+            "few_samples": np.any(pools.left_out, axis=1),
+            "constant_scorer": np.any(self.statistics.constant, axis=1),
+        }
+        if pools.standards.no_rating_below is not None:
+            flags["rating_below"] = pools.ratings_too_low[rows, self.index] > 0
+        if pools.standards.poor_limit is not None:
+            flags["held"] = is_held(pools, self.index, _not_ruled_out(pools, self.choice))
+        if self.rule.by_value:
+            sigma = self.chosen["sigma"]
+            flags["small_sample"] = small_sample(pools.beta, sigma, self.chosen["count"])
+        return flags
 
     @cached_property
     def chosen(self) -> dict[str, Array]:
@@ -339,20 +357,7 @@ def decide(
     pools = pools.keeping_few() if rule.few else pools
     bound = rule.fitted(pools)
     choice = bound.choose(pools)
-    statistics, rows = pools.statistics, np.arange(len(choice.index))
-    flags = {
-        **choice.flags,
-        "few_samples": np.any(pools.left_out, axis=1),
-        "constant_scorer": np.any(statistics.constant, axis=1),
-    }
-    if pools.standards.no_rating_below is not None:
-        flags["rating_below"] = pools.ratings_too_low[rows, choice.index] > 0
-    if pools.standards.poor_limit is not None:
-        flags["held"] = is_held(pools, choice.index, _not_ruled_out(pools, choice))
-    if rule.by_value:
-        sigma, count = statistics.sigma[rows, choice.index], statistics.count[rows, choice.index]
-        flags["small_sample"] = small_sample(pools.beta, sigma, count)
-    return Decisions(bound, pools, choice, flags, candidate_ids)
+    return Decisions(bound, pools, choice, candidate_ids)
 
 
 def _not_ruled_out(pools: Pools, choice: Choice) -> Mask:

@@ -1,87 +1,137 @@
-"""A rule as users write it, with what it has learnt, on the scale of some scorers: decisions."""
+"""A method: a rule with its parameters and everything else that a decision depends on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 import darc.decide.rules  # noqa: F401  (registers the rules)
 from darc.decide.caution import parse_caution
-from darc.decide.decision import Decision
+from darc.decide.decision import Decision, Decisions, decide
 from darc.decide.model.calibration import DEFAULT
 from darc.decide.model.calibration_file import Calibrations
-from darc.decide.pools import Ids
+from darc.decide.pools import Pools
 from darc.decide.registry import rules
 from darc.decide.rule import Rule
+from darc.decide.sample_batch import SampleBatch
 from darc.decide.search import plans
 from darc.decide.search.lazy import LazySearch, SearchMode
 from darc.decide.select import lazy_search, select
 from darc.decide.side_inputs import side_inputs_for
 from darc.decide.standards import NO_STANDARDS, PANEL_SCALE, Standards
+from darc.decide.statistics.draws import prompt_seeds
 from darc.decide.statistics.kernel import Normalization
 from darc.decide.statistics.repeats import without_noise
 from darc.errors import InputError
 from darc.registry import parse_pairs
 from darc.types import Scores
-from darc.typing import Array, Integers
-
-
-def rater_ids(
-    codes: Integers, names: Sequence[str], groups: Mapping[str, str] | None = None
-) -> Ids:
-    """The raters of samples (P, M, K, n), -1 being nobody, as rules see them: (P, K, n).
-
-    `groups` has the group of each. Where scorers disagree on who gave a sample, nobody did.
-    """
-    one = codes.max(axis=1)
-    fine = ((codes == one[:, None]) | (codes < 0)).all(axis=(1, 2, 3))
-    return Ids(np.where(fine[:, None, None], one, -1), tuple(names), groups or {})
-
-
-def system_ids(systems: Sequence[Sequence[str]], candidates: int) -> Ids:
-    """The systems of each prompt's candidates, (P, K), "" being not known."""
-    places: dict[str, int] = {"": -1}
-    codes = np.full((len(systems), candidates), -1, dtype=np.int64)
-    for row, own in zip(codes, systems, strict=True):
-        row[: len(own)] = [places.setdefault(name, len(places) - 1) for name in own]
-    return Ids(codes, tuple(places)[1:])
-
-
-def recurring(systems: Ids) -> Ids | None:
-    """The systems that wrote for more than one prompt: of the others nothing can be learnt."""
-    prompts, candidates = systems.codes.shape
-    pairs = np.arange(prompts).repeat(candidates) * (len(systems.names) + 1) + systems.codes.ravel()
-    found = np.unique(pairs[systems.codes.ravel() >= 0]) % (len(systems.names) + 1)
-    again = np.append(np.bincount(found, minlength=len(systems.names)) > 1, False)
-    if not again.any():
-        return None
-    place = np.where(again, np.cumsum(again) - 1, -1)
-    names = tuple(name for name, kept in zip(systems.names, again, strict=False) if kept)
-    return Ids(place[systems.codes], names)
-
+from darc.typing import Array
 
 CALIBRATION = "calibration"
 CAUTION = "caution"
+BEST_OF_K_RULE = "mean"
+# Parameters of a method's text that are not the rule's own.
+LEVELS = ("beta", "gamma")
+
+Normalize = Literal["auto", "prompt", "fixed", "none"]
+NORMALIZATIONS = get_args(Normalize)
 
 
 @dataclass(frozen=True)
-class RuleSpec:
-    """A rule with its parameters, the beta and gamma it sees, and the label it was asked by.
+class Method:
+    """A rule with its parameters and everything else that a decision depends on.
 
-    `calibrations` are what it has learnt before, for a rule that learns.
+    It is made by `Method.parse` from a text such as "epsilon:epsilon=0.5,beta=2", which `str`
+    prints back, or by `Method.of` from a rule's name and parameters.
     """
 
-    label: str
+    #: As users write it, and as tables call it.
+    text: str
+    #: The rule with its parameters bound, the calibration excepted.
     rule: Rule
-    beta: float
-    gamma: float
+    #: What the text gives: parameters of the rule, and beta and gamma.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    #: Risk aversion of the entropic value.
+    beta: float = 1.0
+    #: Hedge over scorers: the weight of the soft minimum.
+    gamma: float = 1.0
+    #: What the rule has learnt before, by scorer; None for a rule that does not learn.
     calibrations: Calibrations | None = None
+    #: The scale on which the rule sees the scorers. "auto" means "none" for one scorer; for several
+    #: it means "fixed" where they have constants and the search is lazy, and "prompt" otherwise.
+    normalize: str = "auto"
+    #: Seed of the rules that draw at random.
+    seed: int = 0
+    #: Whether the first sample, the original, counts also where there are rewrites.
+    include_original: bool = True
+    #: Candidates with fewer samples are left out where another has as many. None means half of the
+    #: pool's largest count; rules that allow for few samples themselves then leave out none.
+    min_samples: int | None = None
+    #: What counts as a good rating. The scale of a panel is known without it.
+    standards: Standards = NO_STANDARDS
+    #: When a lazy search stops.
+    search_mode: SearchMode = "exact"
+
+    def __post_init__(self) -> None:
+        """Refuse a rule that wants the original's score where there is none."""
+        if not self.include_original and self.rule.parameters.get("reward") == "original":
+            raise InputError(
+                f"rule {self.rule.name!r} with reward=original needs the original's score",
+                "include the original, or use reward=mean",
+            )
+
+    def __str__(self) -> str:
+        return self.text
+
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        calibrations: Calibrations | None = None,
+        **options: Any,
+    ) -> "Method":
+        """Read a method from text.
+
+        Args:
+            text: The name of a rule and its parameters, such as "mean" or
+                "epsilon:epsilon=0.5,beta=2".
+            parameters: Further parameters of the rule; the text wins over them.
+            calibrations: What the rule has learnt before.
+            **options: Other fields of the method, such as `beta` or `min_samples`.
+
+        Raises:
+            UnknownName: If there is no such rule or parameter.
+            InputError: If the rule takes no calibration, or a value is not allowed.
+        """
+        (method,) = parse_methods([text], parameters, calibrations=calibrations, **options)
+        return method
+
+    @classmethod
+    def of(cls, rule_name: str, parameters: Mapping[str, Any] | None = None) -> "Method":
+        """Make a method of a rule's name and parameters, among which may be beta and gamma.
+
+        Its text names all of the parameters, such as "epsilon:epsilon=0.5,beta=2".
+        """
+        values = dict(parameters or {})
+        text = _method_text(rule_name, values)
+        levels = {name: values[name] for name in LEVELS if name in values}
+        own = {name: value for name, value in values.items() if name not in levels}
+        rule = rules.get(rule_name).bind(**own)
+        return cls(text, rule, values, **levels)
 
     @property
     def learns(self) -> bool:
         """Whether the rule takes a calibration."""
-        return CALIBRATION in self.rule.defaults
+        return self.rule.has_parameter(CALIBRATION)
+
+    @property
+    def learns_from_samples(self) -> bool:
+        """Whether the rule is fitted to the samples that it decides on."""
+        return self.rule.calibrate is not None and self.calibrations is None
 
     @property
     def caution(self) -> float | None:
@@ -90,9 +140,67 @@ class RuleSpec:
             return None
         return parse_caution(self.rule.bind().parameters[CAUTION])
 
-    def calibrated(self, calibrations: Calibrations | None) -> "RuleSpec":
-        """The same with these calibrations, if the rule takes any."""
-        return replace(self, calibrations=calibrations) if self.learns else self
+    @property
+    def first_sample(self) -> int:
+        """The place of the first sample that counts."""
+        return 0 if self.include_original else 1
+
+    @property
+    def best_of_k(self) -> "Method":
+        """The same method with the rule "mean", which takes the largest mean."""
+        return replace(
+            self,
+            text=BEST_OF_K_RULE,
+            rule=rules.get(BEST_OF_K_RULE),
+            parameters={},
+            calibrations=None,
+        )
+
+    def with_rule_of(self, other: "Method") -> "Method":
+        """The same method with another one's rule, beta and gamma.
+
+        Calibrations are the other's, or else this method's if the other rule learns.
+        """
+        calibrations = other.calibrations
+        if calibrations is None and other.learns:
+            calibrations = self.calibrations
+        return replace(
+            self,
+            text=other.text,
+            rule=other.rule,
+            parameters=other.parameters,
+            beta=other.beta,
+            gamma=other.gamma,
+            calibrations=calibrations,
+        )
+
+    def with_parameters(self, **parameters: Any) -> "Method":
+        """The same method with other values of some of the rule's parameters; the text stays."""
+        return replace(self, rule=self.rule.bind(**parameters))
+
+    def with_calibrations(self, calibrations: Calibrations | None) -> "Method":
+        """The same method with these calibrations, if the rule takes any."""
+        if not self.learns:
+            return self
+        return replace(self, calibrations=calibrations)
+
+    def without_learning(self) -> "Method":
+        """The same method, which does not learn from the samples that it decides on."""
+        if not self.learns or self.calibrations is not None:
+            return self
+        return self.with_parameters(calibration=DEFAULT)
+
+    def bound_to(self, scorers: Sequence[str]) -> "Method":
+        """The same method with the calibrations of these scorers among the rule's parameters."""
+        if self.calibrations is None:
+            return self
+        return replace(self, rule=self.rule_for(scorers), calibrations=None)
+
+    def fitted(self, batch: SampleBatch) -> "Method":
+        """The same method with what its rule learns from some samples, if it does."""
+        if not self.learns_from_samples:
+            return self.bound_to(batch.scorers)
+        return replace(self, rule=self.rule.fitted(self.pools(batch)))
 
     def rule_for(self, scorers: Sequence[str]) -> Rule:
         """The rule with the calibrations of these scorers."""
@@ -100,119 +208,89 @@ class RuleSpec:
             return self.rule
         return self.rule.bind(calibration=self.calibrations.of(scorers))
 
+    # Decisions on many prompts.
 
-def as_spec(rule: str | RuleSpec, calibrations: Calibrations | None = None) -> RuleSpec:
-    """The rule of a text, or the given one, with these calibrations if there are any."""
-    if isinstance(rule, str):
-        return parse_rules([rule], {}, calibrations=calibrations)[0]
-    return rule if calibrations is None else rule.calibrated(calibrations)
+    def pools(self, batch: SampleBatch) -> Pools:
+        """The samples of a batch as the rule sees them, without side inputs."""
+        normalization: Normalization = self.normalize
+        if self.normalize == "auto":
+            normalization = None
+        elif self.normalize == "fixed":
+            if batch.constants is None:
+                raise InputError("the scorers have no constants", "use auto, prompt or none")
+            normalization = batch.constants
+        return Pools(
+            batch.samples,
+            self.beta,
+            self.gamma,
+            normalization,
+            min_samples=self.min_samples,
+            drawn=partial(prompt_seeds, self.seed, batch.prompt_ids),
+            raters=batch.raters,
+            systems=batch.systems,
+            sample=batch.sample,
+            standards=self.standards,
+        )
 
+    def decide_batch(self, batch: SampleBatch, pools: Pools | None = None) -> Decisions:
+        """Decide on many prompts.
 
-def parse_rules(
-    texts: Sequence[str],
-    shared: Mapping[str, Any],
-    beta: float = 1.0,
-    gamma: float = 1.0,
-    calibrations: Calibrations | None = None,
-) -> list[RuleSpec]:
-    """The rules of texts such as "mean" or "epsilon:epsilon=0.5,beta=2".
+        Args:
+            batch: The samples of the prompts.
+            pools: What `pools` returns for the batch, to share statistics between methods.
+        """
+        rule = self.rule_for(batch.scorers)
+        if pools is None:
+            pools = self.pools(batch)
+        side = {name: batch.side[name] for name in rule.side_names if name in batch.side}
+        if side:
+            pools = pools.sharing(side=side)
+        return decide(rule, pools, batch.candidate_ids)
 
-    `shared` parameters go to each rule that takes them, and at least one must; a rule's own text
-    wins over them. So do `calibrations`, of which a text can give the default one only.
-    """
-    specs: list[RuleSpec] = []
-    used: set[str] = set()
-    for text in texts:
-        name, _, rest = text.partition(":")
-        rule = rules.get(name.strip())
-        own = parse_pairs([part for part in rest.split(",") if part.strip()], f"rule {name!r}:")
-        general = {"beta": beta, "gamma": gamma}
-        general |= {key: own.pop(key) for key in general if key in own}
-        taken = {key: value for key, value in shared.items() if rule.has_parameter(key)}
-        used |= taken.keys()
-        given = {**taken, **own}
-        if CAUTION in given and given[CAUTION] is None:
-            # Elsewhere the text "none" stands for a value that is missing.
-            given[CAUTION] = "none"
-        if given.get(CALIBRATION, DEFAULT.name) != DEFAULT.name:
-            raise InputError(f"rule {name!r} is not calibrated so", "use --calibration FILE")
-        bound = rule.bind(**given)
-        if bound.has_parameter(CAUTION):
-            # A mistake in it is better said before the answers are written.
-            parse_caution(bound.parameters[CAUTION])
-        spec = RuleSpec(text, bound, general["beta"], general["gamma"])
-        specs.append(spec.calibrated(calibrations))
-    names = ", ".join(spec.rule.name for spec in specs)
-    for key in shared.keys() - used:
-        hint = f"it belongs to {_takers(key)}" if _takers(key) else "see: darc rules"
-        raise InputError(f"{key!r} is no parameter of {names}", hint)
-    if calibrations is not None and not any(spec.learns for spec in specs):
-        hint = f"leave it out, or use --rule {_takers(CALIBRATION)}"
-        raise InputError(f"{names} takes no calibration", hint)
-    repeated = {spec.label for spec in specs if texts.count(spec.label) > 1}
-    if repeated:
-        raise InputError(f"rule {min(repeated)!r} is given twice", "give each rule once")
-    return specs
+    # Decisions on one prompt.
 
+    def decide(self, prompt_id: str, scores: Scores, side: Mapping[str, Any]) -> Decision:
+        """Decide on all scores of one prompt, clipped to the bounds of the scorers.
 
-def _takers(key: str) -> str:
-    return ", ".join(name for name in rules if rules.get(name).has_parameter(key))
+        The grades of raters who were asked several times count without the raters' own noise.
 
-
-Normalize = Literal["auto", "prompt", "fixed", "none"]
-NORMALIZATIONS = get_args(Normalize)
-
-
-@dataclass(frozen=True)
-class Deciding:
-    """A rule, and on which scale it sees the scorers.
-
-    `normalize` is auto, prompt, fixed or none; auto is none for one scorer, and for several fixed
-    where they have constants and the decision may be searched for, prompt otherwise. Without
-    `include_original` the first sample, the original, counts only where there is no other. A
-    candidate with fewer samples than `min_samples` is left out where another has as many; None
-    leaves out those with less than half of the most. `standards` say what counts as a good rating;
-    a panel's scale is known without them. `search_mode` says when a lazy search stops.
-    """
-
-    spec: RuleSpec
-    normalize: str = "auto"
-    seed: int = 0
-    include_original: bool = True
-    min_samples: int | None = 1
-    standards: Standards = NO_STANDARDS
-    search_mode: SearchMode = "exact"
-
-    def __post_init__(self) -> None:
-        """Refuse a rule that wants the original's score where there is none."""
-        rule = self.spec.rule
-        if not self.include_original and rule.parameters.get("reward") == "original":
-            raise InputError(
-                f"rule {rule.name!r} with reward=original needs the original's score",
-                "include the original, or use reward=mean",
-            )
-
-    @property
-    def first(self) -> int:
-        """The place of the first sample that counts."""
-        return 0 if self.include_original else 1
-
-    @property
-    def best_of_k(self) -> "Deciding":
-        """The same by the largest mean."""
-        (mean,) = parse_rules(["mean"], {}, self.spec.beta, self.spec.gamma)
-        return replace(self, spec=mean)
+        Args:
+            prompt_id: The id of the prompt, by which rules that draw are seeded.
+            scores: The scores of its candidates.
+            side: Side inputs by name, of which the rule gets those that it uses.
+        """
+        decision = select(
+            decided_on(scores),
+            seed=self.seed,
+            prompt_id=prompt_id,
+            **self._select_options(scores, lazily=False),
+            **self.ids(scores),
+            **side_inputs_for(self.rule, side),
+        )
+        decision = with_raters(flagged(decision, scores), scores)
+        only_originals = not np.isnan(scores.values[:, :, 0]).all()
+        if not self.include_original and only_originals:
+            return replace(decision, flags=(*decision.flags, "no_rewrites"))
+        return decision
 
     def scale(self, scores: Scores, lazily: bool) -> Normalization:
-        """The normalisation that `darc.select` is to use."""
+        """The normalisation that `darc.select` is to use.
+
+        Args:
+            scores: The scores, with the constants of their scorers.
+            lazily: Whether the decision is searched for.
+
+        Raises:
+            InputError: If the scale must be fixed, and a scorer has no constants.
+        """
         if self.normalize not in NORMALIZATIONS:
             raise InputError(
                 f"normalize is {self.normalize!r}", f"one of {', '.join(NORMALIZATIONS)}"
             )
-        one = len(scores.scorers) == 1
-        if self.normalize == "none" or (self.normalize == "auto" and one):
+        automatic = self.normalize == "auto"
+        if self.normalize == "none" or (automatic and len(scores.scorers) == 1):
             return "none"
-        if self.normalize == "fixed" or (self.normalize == "auto" and lazily):
+        if self.normalize == "fixed" or (automatic and lazily):
             if scores.constants is None:
                 raise InputError(
                     "not every scorer has a fixed location and scale",
@@ -222,82 +300,72 @@ class Deciding:
         return "prompt"
 
     def can_search(self, scores: Scores) -> bool:
-        """Whether the lazy search is exact for this rule and scale.
+        """Whether a lazy search decides as the rule does on all samples.
 
-        Not where raters are asked several times, since their noise is estimated from all grades,
-        nor where a calibration knows the systems. Raters that it knows are no hindrance to a
-        single scorer: where each has graded every candidate their severities lower all means by
-        the same number, and spreads are those of the ratings as they are.
+        It does not where raters are asked several times, since their noise is estimated from all
+        grades, nor where a calibration knows the systems. Raters that a calibration knows do not
+        matter to a single scorer: where each has graded every candidate their severities lower all
+        means by the same number, and spreads are those of the ratings as they are.
         """
-        rule = self.spec.rule
         if self.standards.no_rating_below is not None:
             # Which answers have no rating below the limit is known from all ratings only.
             return False
-        if rule.plan is None or rule.required() or scores.repeats > 1:
+        if self.rule.plan is None or self.rule.required() or scores.repeats > 1:
             return False
         known_ids = self.ids(scores).keys()
         if len(scores.scorers) == 1:
             return known_ids <= {"rater_ids"}
-        if known_ids or (rule.plan is plans.auto and scores.sample != "rewrite"):
+        if known_ids or (self.rule.plan is plans.auto and scores.sample != "rewrite"):
             return False
         has_constants = self.normalize != "prompt" and scores.constants is not None
         return self.normalize == "none" or has_constants
 
-    def ids(self, scores: Scores) -> dict[str, Any]:
-        """Who gave the samples and who wrote the candidates, where a calibration knows of them."""
-        known = () if self.spec.calibrations is None else self.spec.calibrations.by_scorer.values()
-        found: dict[str, Any] = {}
-        if any(name in one.raters for one in known for name in scores.samples):
-            found["rater_ids"] = [scores.samples] * scores.values.shape[1]
-        if any(name in one.systems for one in known for name in scores.candidates):
-            found["system_ids"] = scores.candidates
-        return found
-
     def search(self, scores: Scores) -> LazySearch:
-        """A lazy search for this rule, among the samples that count from the first on."""
+        """A lazy search by this method, among the samples that count from the first on."""
+        # Known severities cancel among complete candidates only.
+        search_mode = "exact" if self.ids(scores) else self.search_mode
         return lazy_search(
             scores.values.shape[1],
-            scores.values.shape[2] - self.first,
+            scores.values.shape[2] - self.first_sample,
             bounds=scores.bounds,
             clip=True,
-            # Known severities cancel among complete candidates only.
-            search="exact" if self.ids(scores) else self.search_mode,
-            **self._how(scores, lazily=True),
+            search=search_mode,
+            **self._select_options(scores, lazily=True),
         )
 
-    def decide(self, prompt_id: str, scores: Scores, side: Mapping[str, Any]) -> Decision:
-        """The decision on all scores of one prompt, clipped to the scorers' bounds.
+    def ids(self, scores: Scores) -> dict[str, Any]:
+        """The raters and systems of some scores, where a calibration knows any of them.
 
-        Raters who were asked several times count without their own noise (`without_noise`).
+        Returns:
+            Keywords of `darc.select`: `rater_ids`, `system_ids`, both or none.
         """
-        alone = not self.include_original and not np.isnan(scores.values[:, :, 0]).all()
-        decision = select(
-            decided_on(scores),
-            seed=self.seed,
-            prompt_id=prompt_id,
-            **self._how(scores, lazily=False),
-            **self.ids(scores),
-            **side_inputs_for(self.spec.rule, side),
-        )
-        decision = with_raters(flagged(decision, scores), scores)
-        return replace(decision, flags=(*decision.flags, "no_rewrites")) if alone else decision
+        if self.calibrations is None:
+            return {}
+        calibrations = self.calibrations.by_scorer.values()
+        ids: dict[str, Any] = {}
+        if any(name in one.raters for one in calibrations for name in scores.samples):
+            ids["rater_ids"] = [scores.samples] * scores.values.shape[1]
+        if any(name in one.systems for one in calibrations for name in scores.candidates):
+            ids["system_ids"] = scores.candidates
+        return ids
 
     def standards_for(self, scores: Scores) -> Standards:
         """What counts as a good rating among these scores.
 
-        A panel's scale is that of its grades. Scores of rewrites are on no scale of satisfaction:
-        limits that were given for them are kept, and nothing is assumed.
+        A panel's scale is that of its grades. Scores of rewrites are not on a scale of
+        satisfaction, so nothing is assumed for them.
         """
         if scores.sample == "rater" and self.standards.scale is None:
             return replace(self.standards, scale=PANEL_SCALE)
         return self.standards
 
-    def _how(self, scores: Scores, lazily: bool) -> dict[str, Any]:
+    def _select_options(self, scores: Scores, lazily: bool) -> dict[str, Any]:
+        """The keywords that `select` and `lazy_search` share."""
         standards = self.standards_for(scores)
         return {
-            "rule": self.spec.rule_for(scores.scorers),
-            "beta": self.spec.beta,
-            "gamma": self.spec.gamma,
+            "rule": self.rule_for(scores.scorers),
+            "beta": self.beta,
+            "gamma": self.gamma,
             "normalize": self.scale(scores, lazily),
             "min_samples": self.min_samples,
             "candidate_ids": scores.candidates or None,
@@ -310,6 +378,94 @@ class Deciding:
         }
 
 
+def as_method(method: str | Method, calibrations: Calibrations | None = None) -> Method:
+    """The method of a text, or the given one, with these calibrations if there are any."""
+    if isinstance(method, str):
+        return Method.parse(method, calibrations=calibrations)
+    if calibrations is None:
+        return method
+    return method.with_calibrations(calibrations)
+
+
+def parse_methods(
+    texts: Sequence[str],
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    calibrations: Calibrations | None = None,
+    **options: Any,
+) -> list[Method]:
+    """Read several methods that share their options.
+
+    Args:
+        texts: What `Method.parse` takes, each text once.
+        parameters: Parameters for each rule that takes them; at least one rule must take each.
+            A rule's own text wins over them.
+        calibrations: What the rules have learnt before, for those that learn. A text can name the
+            default calibration only.
+        **options: Other fields of the methods, such as `beta` or `min_samples`.
+
+    Raises:
+        UnknownName: If there is no such rule or parameter.
+        InputError: If no rule takes a parameter or the calibrations, if a value is not allowed, or
+            if a text is given twice.
+    """
+    shared = parameters or {}
+    methods = [_parse_method(text, shared, options) for text in texts]
+    names = ", ".join(method.rule.name for method in methods)
+    for name in shared:
+        if not any(method.rule.has_parameter(name) for method in methods):
+            takers = _rules_that_take(name)
+            hint = f"it belongs to {takers}" if takers else "see: darc rules"
+            raise InputError(f"{name!r} is not a parameter of {names}", hint)
+    if calibrations is not None and not any(method.learns for method in methods):
+        hint = f"leave it out, or use --rule {_rules_that_take(CALIBRATION)}"
+        raise InputError(f"{names} takes no calibration", hint)
+    for text in texts:
+        if texts.count(text) > 1:
+            raise InputError(f"rule {text!r} is given twice", "give each rule once")
+    return [method.with_calibrations(calibrations) for method in methods]
+
+
+def _parse_method(text: str, shared: Mapping[str, Any], options: Mapping[str, Any]) -> Method:
+    """One method without calibrations; `shared` parameters go to a rule that takes them."""
+    name, _, rest = text.partition(":")
+    rule = rules.get(name.strip())
+    pairs = [pair for pair in rest.split(",") if pair.strip()]
+    own = parse_pairs(pairs, f"rule {name!r}:")
+    levels: dict[str, Any] = {key: own[key] for key in LEVELS if key in own}
+    parameters = {key: value for key, value in shared.items() if rule.has_parameter(key)}
+    parameters |= {key: value for key, value in own.items() if key not in levels}
+    if CAUTION in parameters and parameters[CAUTION] is None:
+        # Elsewhere the text "none" stands for a value that is missing.
+        parameters[CAUTION] = "none"
+    if parameters.get(CALIBRATION, DEFAULT.name) != DEFAULT.name:
+        raise InputError(f"rule {name!r} is not calibrated so", "use --calibration FILE")
+    bound = rule.bind(**parameters)
+    if bound.has_parameter(CAUTION):
+        # A mistake in it is better reported before the answers are written.
+        parse_caution(bound.parameters[CAUTION])
+    return Method(text, bound, own, **{**options, **levels})
+
+
+def _rules_that_take(parameter: str) -> str:
+    """The names of the rules that have a parameter."""
+    return ", ".join(name for name in rules if rules.get(name).has_parameter(parameter))
+
+
+def _method_text(rule_name: str, parameters: Mapping[str, Any]) -> str:
+    """A rule and its parameters as every command takes them."""
+    pairs = [f"{name}={_value_text(value)}" for name, value in parameters.items()]
+    if not pairs:
+        return rule_name
+    return f"{rule_name}:{','.join(pairs)}"
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return format(value, ".6g")
+
+
 def with_raters(decision: Decision, scores: Scores) -> Decision:
     """The decision with the names of a panel's raters."""
     if scores.sample != "rater" or not scores.samples:
@@ -318,22 +474,22 @@ def with_raters(decision: Decision, scores: Scores) -> Decision:
 
 
 def flagged(decision: Decision, scores: Scores) -> Decision:
-    """The decision, flagged with how many grades are missing, and raters of whom most are."""
+    """Flag how many grades are missing, and which raters failed to give most of theirs."""
     if not scores.failed:
         return decision
     missing = np.zeros(scores.values.shape[1:], dtype=bool)
     missing[tuple(zip(*scores.failed, strict=True))] = True
-    had = (~np.isnan(scores.values[0]) & ~missing).sum(axis=0)
-    lost = np.flatnonzero(missing.sum(axis=0) > had)
-    told = [f"rater_failed:{scores.samples[i]}" for i in lost]
-    flags = (*decision.flags, f"missing_grades:{len(scores.failed)}", *told)
-    return replace(decision, flags=flags)
+    graded = (~np.isnan(scores.values[0]) & ~missing).sum(axis=0)
+    failed_raters = np.flatnonzero(missing.sum(axis=0) > graded)
+    flags = [*decision.flags, f"missing_grades:{len(scores.failed)}"]
+    flags += [f"rater_failed:{scores.samples[i]}" for i in failed_raters]
+    return replace(decision, flags=tuple(flags))
 
 
 def decided_on(scores: Scores) -> Array:
     """What rules see of scores, (M, K, n): within their bounds, and without raters' own noise."""
     if scores.repeats == 1 or scores.grades is None:
         return scores.clipped
-    drawn = without_noise(scores.grades.mean(axis=0))[None]
-    # What counts as the lowest grade because it is missing stays.
-    return np.where(np.isnan(drawn), scores.clipped, drawn)
+    denoised = without_noise(scores.grades.mean(axis=0))[None]
+    # A missing grade that counts as the lowest grade stays.
+    return np.where(np.isnan(denoised), scores.clipped, denoised)

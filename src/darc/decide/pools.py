@@ -1,12 +1,13 @@
-"""The candidate pools of some prompts, as every rule sees them, and who rated and wrote."""
+"""The candidate pools of some prompts, as every rule sees them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from darc.decide.ids import Ids
 from darc.decide.standards import NO_STANDARDS, Standards
 from darc.decide.statistics import risk
 from darc.decide.statistics.arrays import check_level
@@ -16,77 +17,6 @@ from darc.decide.statistics.summary import batched, cut
 from darc.errors import InputError
 from darc.types import Statistics
 from darc.typing import Array, Integers, Mask
-
-
-@dataclass(frozen=True, eq=False)
-class Ids:
-    """Names by number: `codes` (P, K, n) of raters or (P, K) of systems, -1 where not known.
-
-    `groups` has the group of each rater that is in one.
-    """
-
-    codes: Integers
-    names: tuple[str, ...]
-    groups: Mapping[str, str] = field(default_factory=dict)
-
-    def grouped(self) -> "Ids":
-        """The groups of the raters, in the order of their names."""
-        names = tuple(sorted({self.groups[name] for name in self.names if name in self.groups}))
-        places = {name: place for place, name in enumerate(names)}
-        group = [places.get(self.groups.get(name, ""), -1) for name in self.names]
-        return Ids(np.array([*group, -1])[self.codes], names)
-
-    def part(self, rows: slice | Integers) -> "Ids":
-        """The ids of some prompts."""
-        return replace(self, codes=self.codes[rows])
-
-    def numbers(self, table: Mapping[str, Any], nothing: Any) -> Array:
-        """What the table has for each id, `nothing` where it has not, or the id is not known."""
-        found = np.array([*(table.get(name, nothing) for name in self.names), nothing], dtype=float)
-        return np.asarray(found[self.codes])
-
-
-def as_ids(given: Any, shape: tuple[int, ...], noun: str) -> Ids:
-    """The `Ids` of nested lists or an array; shorter lists are filled with unknown ids.
-
-    Names are texts or whole numbers. None, NaN and an empty text are not known, nor is a negative
-    number in an array of whole numbers, which has no room for None.
-    """
-    array = given if isinstance(given, np.ndarray) else None
-    if array is not None and array.shape == shape and array.dtype.kind in "iuU":
-        names, codes = np.unique(array, return_inverse=True)
-        unknown = names < 0 if array.dtype.kind != "U" else names == ""
-        kept = np.where(unknown, -1, np.cumsum(~unknown) - 1)
-        texts = tuple(str(name) for name in names[~unknown])
-        return Ids(kept[codes].reshape(shape).astype(np.int64), texts)
-    codes, found = np.full(shape, -1, dtype=np.int64), dict[str, int]()
-    _fill(codes, given, found, f"{noun}_ids")
-    return Ids(codes, tuple(found))
-
-
-def _fill(codes: Integers, given: Any, found: dict[str, int], name: str) -> None:
-    """Write the numbers of nested ids into `codes`, and new names into `found`."""
-    given = given.item() if isinstance(given, np.generic) else given
-    if codes.ndim == 0:
-        if isinstance(given, float) and given.is_integer():
-            given = int(given)
-        if given is None or given == "" or given != given:
-            return
-        if isinstance(given, bool) or not isinstance(given, str | int):
-            hint = "an id is a text or a whole number, or None"
-            raise InputError(f"{name} has {given!r}", hint)
-        codes[...] = found.setdefault(str(given), len(found))
-        return
-    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
-        raise InputError(
-            f"{name} has {given!r} where a list is expected",
-            "give them in the shape of the scores: one a sample for raters, one a candidate for "
-            "systems",
-        )
-    if len(given) > len(codes):
-        raise InputError(f"{name} has {len(given)} entries where the scores have {len(codes)}")
-    for place, item in enumerate(given):
-        _fill(codes[place, ...], item, found, name)
 
 
 def over_scorers(values: Array) -> Array:

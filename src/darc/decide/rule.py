@@ -211,6 +211,11 @@ class Rule:
             return self.needs({**self.defaults, **self.parameters})
         return self.needs
 
+    @property
+    def side_names(self) -> tuple[str, ...]:
+        """Names of the side inputs that this rule, so bound, needs or can use."""
+        return (*self.required(), *self.takes)
+
     def choose(self, pools: Pools) -> Choice:
         """The rule's `Choice` for the pools; a missing side input raises `InputError`."""
         for name in self.required():

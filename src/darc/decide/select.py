@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 import darc.decide.rules  # noqa: F401  (registers the rules)
 from darc.decide.decision import Decision, Decisions, Labels, decide
+from darc.decide.ids import Ids, as_ids
 from darc.decide.model.calibration import Calibration
 from darc.decide.model.learning import learn, with_intervals
-from darc.decide.pools import Ids, Pools, as_ids
+from darc.decide.pools import Pools
 from darc.decide.registry import DEFAULT_RULE, rules
 from darc.decide.rule import Rule
 from darc.decide.search.lazy import LazySearch, Pair, SearchMode, drive, drive_async

@@ -10,7 +10,7 @@ import numpy as np
 
 from darc.decide.caution import Caution
 from darc.decide.decision import Decision
-from darc.decide.method import Deciding, RuleSpec, flagged, with_raters
+from darc.decide.method import Method, flagged, with_raters
 from darc.decide.search.lazy import SearchMode
 from darc.decide.standards import Standards
 from darc.engine.parts import SideMaker
@@ -48,13 +48,13 @@ class PartsOptions(TypedDict, total=False):
     side: SideMaker | dict[str, str] | None
     include_original: bool
     max_attempts: int | None
-    min_samples: int
+    min_samples: int | None
 
 
 class EngineOptions(PartsOptions, total=False):
     """The options of an `Engine`, for whatever passes them on."""
 
-    rule: str | RuleSpec
+    rule: str | Method
     caution: Caution | None
     calibration: Any
     normalize: str
@@ -71,7 +71,7 @@ class EngineOptions(PartsOptions, total=False):
 class DecideOptions(TypedDict, total=False):
     """The options of `Engine.decide`, for whatever passes them on."""
 
-    rule: str | RuleSpec | None
+    rule: str | Method | None
     n: int
     n_aug: int | None
     full: bool
@@ -80,7 +80,7 @@ class DecideOptions(TypedDict, total=False):
     deadline: float | None
     wave: int | None
     flags: Sequence[str]
-    deciding: Deciding | None
+    method: Method | None
     clock: Clock | None
     meters: dict[str, Meter] | None
     drawn: WaveDrawing | None
@@ -99,7 +99,7 @@ class Choosing:
     """
 
     samples: Samples
-    deciding: Deciding
+    method: Method
     full: bool = False
     strict: bool = True
     wave: int | None = None
@@ -162,11 +162,11 @@ class Choosing:
         samples = self.samples
         n_samples = samples.values.shape[2]
         scores = samples.scores.only(samples.active, left)
-        deciding = self._settled(scores)
+        method = self._settled(scores)
         wave = self.wave or len(left)
-        if self.full or len(left) * n_samples <= wave or not deciding.can_search(scores):
-            return await self._decide_all(deciding, left)
-        search = deciding.search(scores)
+        if self.full or len(left) * n_samples <= wave or not method.can_search(scores):
+            return await self._decide_all(method, left)
+        search = method.search(scores)
         places: list[tuple[int, int]] = []
         while True:
             with samples.clock.stage("decide"):
@@ -178,12 +178,12 @@ class Choosing:
             places += wave_places
             search.tell(pairs, [samples.values[samples.active, k, i] for k, i in wave_places])
         # Severities cancel only among candidates that the same raters have graded.
-        severities_known = bool(deciding.ids(scores))
+        severities_known = bool(method.ids(scores))
         missing = np.isnan([samples.values[:, k, i] for k, i in places]).any()
         if severities_known and missing:
-            return await self._decide_all(deciding, left)
+            return await self._decide_all(method, left)
         if samples.first and await samples.originals_if_alone(left):
-            return await self._decide_all(deciding, left)
+            return await self._decide_all(method, left)
         with samples.clock.stage("decide"):
             decision = flagged(await self._computed(search.decision), samples.scores)
             return with_raters(decision, samples.scores)
@@ -196,24 +196,24 @@ class Choosing:
         made: Result = await turn(self.samples.owner, function, *arguments)
         return made
 
-    async def _decide_all(self, deciding: Deciding, left: Sequence[int]) -> Decision:
+    async def _decide_all(self, method: Method, left: Sequence[int]) -> Decision:
         """The decision on all scores that there are."""
         samples = self.samples
         await samples.score_all(left)
         with samples.stage("score"):
             side = await samples.engine.side_inputs(
-                samples.prompt, [samples.candidates[k] for k in left], deciding.spec.rule
+                samples.prompt, [samples.candidates[k] for k in left], method.rule
             )
         with samples.clock.stage("decide"):
             scores = samples.scores.only(samples.active, left)
-            return await self._computed(deciding.decide, samples.prompt.id, scores, side)
+            return await self._computed(method.decide, samples.prompt.id, scores, side)
 
-    def _settled(self, scores: Scores) -> Deciding:
+    def _settled(self, scores: Scores) -> Method:
         """How to decide on the scores of those that are left, on the scale that all of them had."""
         several = len(self.samples.values) > 1 and scores.constants is not None
-        if self.deciding.normalize == "auto" and several:
-            return replace(self.deciding, normalize="fixed")
-        return self.deciding
+        if self.method.normalize == "auto" and several:
+            return replace(self.method, normalize="fixed")
+        return self.method
 
     def _go_on_without(self, failed: PartFailed) -> None:
         """Leave out what failed, or end the search where a limit did it and there are scores."""
@@ -234,7 +234,7 @@ class Choosing:
         samples = self.samples
         known = ~np.isnan(samples.values[np.ix_(samples.active, left)])
         there = [m for m, own in zip(samples.active, known, strict=True) if own.any()]
-        if there and not self.deciding.spec.rule.required():
+        if there and not self.method.rule.required():
             if len(there) < len(samples.active):
                 self.flags.append("fewer_scorers")
             scores = samples.scores.only(there, left)
@@ -254,5 +254,5 @@ class Choosing:
             return None
         self.flags.append(BEST_OF_K)
         most = int(np.argmax(known.any(axis=2).sum(axis=1)))
-        deciding = replace(self.deciding.best_of_k, normalize="none")
-        return deciding.decide(samples.prompt.id, samples.scores.only([most], left), {})
+        method = replace(self.method.best_of_k, normalize="none")
+        return method.decide(samples.prompt.id, samples.scores.only([most], left), {})

@@ -11,7 +11,7 @@ import darc.parts.scorers  # noqa: F401  (register what users name)
 from darc.background import BackgroundLoop
 from darc.closing import Closing
 from darc.decide.caution import Caution, parse_caution
-from darc.decide.method import Deciding, RuleSpec, as_spec
+from darc.decide.method import Method, as_method
 from darc.decide.model.calibration_file import as_calibrations
 from darc.decide.registry import DEFAULT_RULE
 from darc.decide.rule import Rule
@@ -76,7 +76,7 @@ class Engine(Closing):
         self,
         model: str | Generator | None = None,
         *,
-        rule: str | RuleSpec = DEFAULT_RULE,
+        rule: str | Method = DEFAULT_RULE,
         caution: Caution | None = None,
         calibration: Any = None,
         normalize: str = "auto",
@@ -108,22 +108,22 @@ class Engine(Closing):
         rewriter, scorers = parts.get("rewriter", ""), scorers or ()
         self.tools = self.parts.tools(rewriter, scorers, own or judge)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
-        spec = as_spec(rule, as_calibrations(calibration))
+        method = as_method(rule, as_calibrations(calibration))
         if caution is not None:
             parse_caution(caution)
-            spec = replace(spec, rule=spec.rule.bind(caution=caution))
+            method = method.with_parameters(caution=caution)
         seed = self.parts.seed
         original = self.parts.include_original or rated
-        self.deciding = Deciding(
-            spec,
-            normalize,
-            seed,
+        self.method = replace(
+            method,
+            normalize=normalize,
+            seed=seed,
             include_original=original,
             min_samples=self.parts.min_samples,
             standards=standards,
             search_mode=search,
         )
-        self.side.check(spec.rule)
+        self.side.check(method.rule)
         named = all(isinstance(part, str) for part in (rewriter, *scorers)) and not rated
         pinned = self.parts.pinned(self.tools) if named else None
         self.workers = Workers(self.tools, pinned, workers)
@@ -253,7 +253,7 @@ class Engine(Closing):
         prompt: Prompt,
         candidates: Sequence[Candidate],
         *,
-        rule: str | RuleSpec | None = None,
+        rule: str | Method | None = None,
         n: int = 1,
         n_aug: int | None = None,
         full: bool = False,
@@ -262,7 +262,7 @@ class Engine(Closing):
         deadline: float | None = None,
         wave: int | None = None,
         flags: Sequence[str] = (),
-        deciding: Deciding | None = None,
+        method: Method | None = None,
         clock: Clock | None = None,
         meters: dict[str, Meter] | None = None,
         drawn: WaveDrawing | None = None,
@@ -282,12 +282,11 @@ class Engine(Closing):
         """
         merged = merge_copies(candidates)
         candidates = merged.candidates
-        deciding = deciding or self.deciding
+        method = method or self.method
         if rule is not None:
-            learnt, spec = deciding.spec.calibrations, as_spec(rule)
-            deciding = replace(deciding, spec=spec.calibrated(spec.calibrations or learnt))
+            method = method.with_rule_of(as_method(rule))
         if self.parts.panel is not None:
-            n_aug, deciding = None, replace(deciding, include_original=True)
+            n_aug, method = None, replace(method, include_original=True)
         n_aug = self.parts.n_aug if n_aug is None else n_aug
         characters = (n_aug + 1) * sum(len(each.text) for each in candidates)
         if drawn is not None:
@@ -297,7 +296,7 @@ class Engine(Closing):
             candidates=candidates,
             n_aug=n_aug,
             owner=Owner(characters),
-            first=deciding.first if n_aug != 0 else 0,
+            first=method.first_sample if n_aug != 0 else 0,
             clock=clock or Clock(),
         )
         known_flags = list(flags)
@@ -308,7 +307,7 @@ class Engine(Closing):
             order, decision = [0], None
         else:
             known_flags += language_flags(self.tools, prompt, candidates, n_aug)
-            choosing = Choosing(samples, deciding, full, strict, wave, known_flags)
+            choosing = Choosing(samples, method, full, strict, wave, known_flags)
             order, decision = await choosing.best(n, deadline)
             known_flags = choosing.flags
         other = None
@@ -317,7 +316,7 @@ class Engine(Closing):
                 # To find the largest mean for certain would take the grades that were saved.
                 other = decision.opinions.best_mean
             else:
-                beside_it = Choosing(samples, deciding.best_of_k, full, strict, wave)
+                beside_it = Choosing(samples, method.best_of_k, full, strict, wave)
                 (other, *_), _ = await beside_it.best(1, deadline)
         return Outcome(
             prompt,

@@ -88,6 +88,8 @@ class SampleOptions(SettingsModel):
     max_attempts: int | None = option(
         None, "proposals of each until enough are accepted (default: 4 times --n-aug)", "N", ge=1
     )
-    min_samples: int = option(1, "leave out answers with fewer, where another has as many", "N")
+    min_samples: int | None = option(
+        None, "leave out answers with fewer (default: half of the largest number)", "N", ge=1
+    )
     family: Literal["style", "targeted", "hybrid"] = option("style", "of rewrites")
     entities: str = option("", "a model that finds names in rewrites", "MODEL")

@@ -190,7 +190,7 @@ def grades_of(engine: "Engine", k: int, wave: int | None = None) -> tuple[int, i
     most = k * raters * panel.repeats
     batch = wave or k
     empty = engine.tools.scores((), 0)
-    if panel.repeats > 1 or not engine.deciding.can_search(empty) or k * raters <= batch:
+    if panel.repeats > 1 or not engine.method.can_search(empty) or k * raters <= batch:
         return most, most
     scores = replace(empty, values=np.zeros((1, k, raters)))
     random = default_rng(0)
@@ -200,7 +200,7 @@ def grades_of(engine: "Engine", k: int, wave: int | None = None) -> tuple[int, i
         answers = random.normal(6.5, SPREAD, (k, 1))
         grades = answers + random.normal(0, SPREAD, (k, raters))
         grades = np.clip(np.round(grades), *empty.bounds[0])
-        search = engine.deciding.search(scores)
+        search = engine.method.search(scores)
         while pairs := search.ask(batch):
             search.tell(pairs, [grades[pair] for pair in pairs])
         calls += search.calls

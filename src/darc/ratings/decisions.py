@@ -9,14 +9,13 @@ from itertools import count, permutations, takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.decide.decision import Decision, Decisions, decide
-from darc.decide.method import RuleSpec, rater_ids, recurring, system_ids
-from darc.decide.model.calibration import DEFAULT
-from darc.decide.pools import Ids, Pools
+from darc.decide.decide_all import decisions_of
+from darc.decide.decision import Decision, Decisions
+from darc.decide.ids import rater_ids, recurring_systems, system_ids
+from darc.decide.method import Method
 from darc.decide.rule import Rule
-from darc.decide.standards import NO_STANDARDS, Standards, likely_scale
-from darc.decide.statistics.draws import prompt_seeds
-from darc.decide.statistics.kernel import Normalization
+from darc.decide.sample_batch import SampleBatch
+from darc.decide.standards import Standards, likely_scale
 from darc.errors import InputError, TableError, nearest
 from darc.ratings import Batch, RatingTable
 from darc.ratings.database import Database
@@ -179,7 +178,7 @@ class DecidedBatch:
     """A batch of prompts and each rule's decisions on it, in the order of the rules."""
 
     batch: Batch
-    specs: Sequence[RuleSpec]
+    methods: Sequence[Method]
     decisions: Sequence[Decisions]
 
     def changed(self, rule: int) -> NDArray[np.bool_]:
@@ -191,78 +190,66 @@ class DecidedBatch:
         return [each[position] for each in self.decisions]
 
 
-def _unlearning(spec: RuleSpec) -> RuleSpec:
-    """The rule with the default calibration, where it would learn from the table."""
-    if not spec.learns or spec.calibrations is not None:
-        return spec
-    return replace(spec, rule=spec.rule.bind(calibration=DEFAULT))
-
-
 def decide_table(
     table: RatingTable,
-    specs: Sequence[RuleSpec],
+    methods: Sequence[Method],
     *,
-    normalize: Normalization = None,
-    min_samples: int | None = None,
-    seed: int = 0,
     side: SideTable | None = None,
     system: str = "auto",
-    standards: Standards = NO_STANDARDS,
     progress: Report | None = None,
 ) -> Iterator[DecidedBatch]:
-    """The decisions of some rules on a table, batch by batch.
+    """The decisions of some methods on a table, batch by batch.
 
     A rule that is fitted is fitted once, on the table's `head`, so that how prompts are batched
-    changes nothing. Rules with the same beta and gamma share their statistics. Rules that learn or
-    ask for raters see them, and rules that learn see systems too, unless `system` is "none".
-    Rewrites teach nothing about people: on their scores nothing is learnt from the table.
-    `standards` say what counts as a good rating. `progress(done, total)` counts prompts.
+    changes nothing. Rules that learn or ask for raters see them, and rules that learn see systems
+    too, unless `system` is "none". Rewrites teach nothing about people: on their scores nothing is
+    learnt from the table. `progress(done, total)` counts prompts.
     """
-    _check_side((spec.rule for spec in specs), side, table.extra_columns)
+    _check_side((method.rule for method in methods), side, table.extra_columns)
     about_wording = is_about_wording(table)
     if about_wording:
-        specs = [_unlearning(spec) for spec in specs]
-    learns = any(spec.learns for spec in specs)
-    named = system != "none"
-    groups = table.groups() if learns or any(spec.rule.raters for spec in specs) else {}
+        methods = [method.without_learning() for method in methods]
+    learns = any(method.learns for method in methods)
+    uses_systems = learns and system != "none"
+    groups = {}
+    if learns or any(method.rule.raters for method in methods):
+        groups = table.groups()
 
-    def pools_of(spec: RuleSpec, part: Batch, systems: Ids | None) -> Pools:
-        # Rules that do without raters still tell who was unhappy.
-        return Pools(
-            part.scores,
-            spec.beta,
-            spec.gamma,
-            normalize,
-            min_samples=min_samples,
-            drawn=prompt_seeds(seed, part.prompt_ids),
-            raters=rater_ids(part.raters, part.rater_names, groups),
+    def sample_batch(batch: Batch, learning: bool = False) -> SampleBatch:
+        systems = None
+        if uses_systems:
+            systems = system_ids(table.systems(batch), batch.scores.shape[2])
+        if systems is not None and learning:
+            systems = recurring_systems(systems)
+        return SampleBatch(
+            samples=batch.scores,
+            prompt_ids=batch.prompt_ids,
+            candidate_ids=batch.candidate_ids,
+            scorers=table.scorer_ids,
+            # Rules that do without raters still tell who was unhappy.
+            raters=rater_ids(batch.raters, batch.rater_names, groups),
             systems=systems,
+            side={} if learning else _all_side_inputs(methods, batch, side),
             sample="rewrite" if about_wording else "rater",
-            standards=standards,
         )
 
-    fitted, done = [replace(spec, rule=spec.rule_for(table.scorer_ids)) for spec in specs], 0
-    unfitted = [spec for spec in fitted if spec.rule.calibrate and spec.calibrations is None]
-    if unfitted:
-        first = table.head(FITTED)
-        most = first.scores.shape[2]
-        known = recurring(system_ids(table.systems(first), most)) if learns and named else None
-        for spec in unfitted:
-            rule = spec.rule.fitted(pools_of(spec, first, known))
-            fitted[fitted.index(spec)] = replace(spec, rule=rule)
+    fitted = [method.bound_to(table.scorer_ids) for method in methods]
+    if any(method.learns_from_samples for method in methods):
+        head = sample_batch(table.head(FITTED), learning=True)
+        fitted = [method.fitted(head) for method in methods]
+    done = 0
     for batch in table.batches():
-        most = batch.scores.shape[2]
-        systems = system_ids(table.systems(batch), most) if learns and named else None
-        shared: dict[tuple[float, float], Pools] = {}
-        decisions = []
-        for spec in fitted:
-            key = (spec.beta, spec.gamma)
-            if key not in shared:
-                shared[key] = pools_of(spec, batch, systems)
-            extra = _side_inputs(spec.rule, batch, side)
-            pools = shared[key].sharing(side=extra) if extra else shared[key]
-            decisions.append(decide(spec.rule, pools, batch.candidate_ids))
-        yield DecidedBatch(batch, tuple(fitted), decisions)
+        yield DecidedBatch(batch, fitted, decisions_of(fitted, sample_batch(batch)))
         done += len(batch.prompt_ids)
         if progress is not None:
             progress(done, table.prompts)
+
+
+def _all_side_inputs(
+    methods: Sequence[Method], batch: Batch, table: SideTable | None
+) -> dict[str, Array]:
+    """The side inputs that any of the methods uses."""
+    side: dict[str, Array] = {}
+    for method in methods:
+        side |= _side_inputs(method.rule, batch, table)
+    return side

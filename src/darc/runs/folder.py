@@ -3,7 +3,7 @@
 import json
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 import darc
 from darc.decide.caution import MEDIUM
-from darc.decide.method import Deciding, RuleSpec, parse_rules
+from darc.decide.method import Method
 from darc.decide.model.calibration_file import Calibrations
 from darc.decide.standards import Standards
 from darc.engine.engine import Engine
@@ -166,8 +166,8 @@ def _short(value: Any) -> str:
 
 def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     """The settings of a run by stage, its questions' hash, and the versions."""
-    generator, deciding, parts = engine.generator, engine.deciding, engine.parts
-    learnt, panel = deciding.spec.calibrations, parts.panel
+    generator, method, parts = engine.generator, engine.method, engine.parts
+    learnt, panel = method.calibrations, parts.panel
     assert generator is not None
     scorers = [
         {
@@ -208,27 +208,26 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
             **({} if panel is None else {"panel": panel.to_dict()}),
             "side": dict(parts.side),
             "decision": {
-                "rule": deciding.spec.label,
-                **_named(deciding.spec, "beta", "gamma"),
-                **_named(deciding, "normalize", "min_samples"),
+                "rule": method.text,
+                **_named(method, "beta", "gamma", "normalize", "min_samples"),
                 **({} if learnt is None else {"calibration": learnt.digest}),
-                **_people_settings(deciding),
-                **({} if deciding.search_mode == "exact" else {"search": deciding.search_mode}),
+                **_people_settings(method),
+                **({} if method.search_mode == "exact" else {"search": method.search_mode}),
             },
         },
     }
 
 
-def _people_settings(deciding: Deciding) -> dict[str, Any]:
+def _people_settings(method: Method) -> dict[str, Any]:
     """Caution and standards for the manifest, where they are not the usual ones.
 
     A folder of an earlier version has neither, and is the same run.
     """
     settings: dict[str, Any] = {}
-    if deciding.spec.caution not in (None, MEDIUM):
-        settings["caution"] = deciding.spec.caution
+    if method.caution not in (None, MEDIUM):
+        settings["caution"] = method.caution
     standards = {
-        name: value for name, value in asdict(deciding.standards).items() if value is not None
+        name: value for name, value in asdict(method.standards).items() if value is not None
     }
     if "scale" in standards:
         standards["scale"] = list(standards["scale"])
@@ -252,20 +251,20 @@ def _named(item: Any, *names: str) -> dict[str, Any]:
 
 def keep_calibration(folder: RunFolder, engine: Engine) -> Path | None:
     """Write what the rule goes by beside the manifest, which has its digest."""
-    if (learnt := engine.deciding.spec.calibrations) is None:
+    if (learnt := engine.method.calibrations) is None:
         return None
     learnt.save(path := folder.path / CALIBRATION, private=True)
     return path
 
 
-def deciding_of(
-    folder: RunFolder, spec: RuleSpec | None = None, standards: Standards | None = None
-) -> Deciding:
+def method_of(
+    folder: RunFolder, method: Method | None = None, standards: Standards | None = None
+) -> Method:
     """How the decisions of a run are made.
 
     Args:
         folder: The run.
-        spec: The rule, None for the run's own.
+        method: The rule with its parameters, None for the run's own.
         standards: What counts as a good rating, None for the run's own.
 
     Raises:
@@ -274,31 +273,33 @@ def deciding_of(
     data = folder.manifest()
     settings, decision = data["settings"], data["settings"]["decision"]
     try:
-        if spec is None:
+        if method is None:
             caution = {"caution": decision["caution"]} if "caution" in decision else {}
-            (spec,) = parse_rules([decision["rule"]], caution, decision["beta"], decision["gamma"])
-        if spec.learns and spec.calibrations is None and "calibration" in decision:
+            method = Method.parse(
+                decision["rule"], caution, beta=decision["beta"], gamma=decision["gamma"]
+            )
+        if method.learns and method.calibrations is None and "calibration" in decision:
             learnt = Calibrations.load(path := folder.path / CALIBRATION)
             if learnt.digest != decision["calibration"]:
                 raise InputError(f"{path} was changed since the run wrote it", RESTORE)
-            spec = spec.calibrated(learnt)
+            method = method.with_calibrations(learnt)
         original = bool(settings["rewrites"].get("include_original", True))
         # A run of an earlier version says nothing of it, and left out by half of the most.
         least = decision.get("min_samples")
         if standards is None:
             standards = standards_of(decision)
-        deciding = Deciding(
-            spec,
-            decision["normalize"],
-            data["seed"],
+        method = replace(
+            method,
+            normalize=decision["normalize"],
+            seed=data["seed"],
             include_original=original,
             min_samples=least,
             standards=standards,
             search_mode=decision.get("search", "exact"),
         )
         nothing = np.zeros((len(settings["scorers"]), 1, 1))
-        deciding.scale(scores_of(settings, nothing), lazily=False)
-        return deciding
+        method.scale(scores_of(settings, nothing), lazily=False)
+        return method
     except InputError as problem:
         where = str(folder.path / "manifest.json")
         raise TableError(where, problem.message, problem.hint) from None

@@ -15,7 +15,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 import darc
-from darc.decide.method import parse_rules
+from darc.decide.method import Method
 from darc.engine.engine import Engine
 from darc.errors import DarcError, InputError, extra_needed
 from darc.runs.folder import RunFolder
@@ -199,7 +199,7 @@ def _engine(recipe: Mapping[str, Any]) -> Engine:
         while _KEPT:
             _KEPT.popitem()[1].close()
         label, parameters, beta, gamma = recipe["rule"]
-        (rule,) = parse_rules([label], parameters, beta, gamma)
+        rule = Method.parse(label, parameters, beta=beta, gamma=gamma)
         _KEPT[key] = Engine(**{**recipe, "rule": rule})
     return _KEPT[key]
 

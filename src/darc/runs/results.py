@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from darc.decide.decision import Decision
-from darc.decide.method import Deciding, flagged, with_raters
+from darc.decide.method import Method, flagged, with_raters
 from darc.decide.search.lazy import drive
 from darc.engine.copies import copy_flags
 from darc.engine.languages import NOT_ENGLISH
@@ -26,7 +26,7 @@ from darc.types import Scores
 from darc.typing import Array
 
 
-def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outcome:
+def read_outcome(folder: RunFolder, prompt_id: str, method: Method) -> Outcome:
     """The `Outcome` of one prompt; a lazy run has it for its own rule and scale only."""
     shard = folder.find(prompt_id)
     if prompt_id not in shard.rows("decisions.jsonl"):
@@ -40,11 +40,11 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
             spent[note["stage"]] = spent.get(note["stage"], 0.0) + note["milliseconds"]
     best_of_k = None
     if scores.complete:
-        decision = decide(shard, prompt_id, deciding, scores)
-        best_of_k = decide(shard, prompt_id, deciding.best_of_k, scores).index
+        decision = decide(shard, prompt_id, method, scores)
+        best_of_k = decide(shard, prompt_id, method.best_of_k, scores).index
     else:
         variants = shard.rows("variants.jsonl")[prompt_id]
-        decision = _searched_again(folder, variants, scores, deciding)
+        decision = _searched_again(folder, variants, scores, method)
     saved = int(shard.rows("candidates.jsonl")[prompt_id].get("saved", 0))
     flags = list(decision.flags)
     if saved:
@@ -79,10 +79,10 @@ def _calls(scores: Scores) -> int:
 
 
 def _searched_again(
-    folder: RunFolder, row: dict[str, Any], scores: Scores, deciding: Deciding
+    folder: RunFolder, row: dict[str, Any], scores: Scores, method: Method
 ) -> Decision:
     """The lazy search repeated on what it was told; another search would want what is not there."""
-    values, first, rated = scores.values, deciding.first, scores.sample == records.RATER
+    values, first, rated = scores.values, method.first_sample, scores.sample == records.RATER
     count = records.sample_counts(row, values.shape[1])
     rewritten = row.get("rewritten", range(len(count)))
 
@@ -94,7 +94,7 @@ def _searched_again(
                 raise InputError(what, f"make the rest with: {again(folder, complete=True)}")
         return [values[:, k, place + first] for k, place in pairs]
 
-    decision = drive(deciding.search(scores), known_scores, values.shape[1])
+    decision = drive(method.search(scores), known_scores, values.shape[1])
     return with_raters(flagged(decision, scores), scores)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from darc.decide.decision import Decision
-from darc.decide.method import Deciding
+from darc.decide.method import Method
 from darc.decide.statistics.repeats import components
 from darc.engine.choose import Choosing
 from darc.engine.copies import copy_flags, merge_copies
@@ -78,7 +78,7 @@ class Stages:
             tokens = sum(candidate.tokens for candidate in written)
             self._note(samples, "generate", answers=len(written), tokens=tokens)
         return replace(
-            samples, candidates=made, n_aug=engine.parts.n_aug, first=engine.deciding.first
+            samples, candidates=made, n_aug=engine.parts.n_aug, first=engine.method.first_sample
         )
 
     async def _advance(self, samples: Samples) -> None:
@@ -96,7 +96,7 @@ class Stages:
             samples.restore(records.read_scores(shard, prompt_id))
         decision: Decision | None = None
         if self.lazy and lazy:
-            _, decision = await Choosing(samples, engine.deciding).best()
+            _, decision = await Choosing(samples, engine.method).best()
         if decision is None or samples.complete:
             await samples.rewrite(range(count))
         refused, accepted = records.rewrite_rows(prompt_id, samples.rewrites, count)
@@ -116,7 +116,7 @@ class Stages:
         if decision is None or samples.complete:
             # Where the search needed everything, the row is that of a run that is not lazy.
             with samples.clock.stage("decide"):
-                decision = decide(shard, prompt_id, engine.deciding, samples.scores)
+                decision = decide(shard, prompt_id, engine.method, samples.scores)
         self._decided(samples, decision)
 
     def _decided(self, samples: Samples, decision: Decision) -> None:
@@ -144,11 +144,11 @@ class Stages:
             self.shard.note({**told, **counts})
 
 
-def decide(shard: Shard, prompt_id: str, deciding: Deciding, scores: Scores) -> Decision:
+def decide(shard: Shard, prompt_id: str, method: Method, scores: Scores) -> Decision:
     """The decision on the scores and side inputs of one prompt of a run."""
     side = shard.rows("side.jsonl").get(prompt_id, {})
     try:
-        return deciding.decide(prompt_id, scores, side)
+        return method.decide(prompt_id, scores, side)
     except InputError as problem:
         where = f"{shard.path}, prompt {prompt_id!r}"
         raise InputError(f"{where}: {problem.message}", problem.hint) from None
@@ -294,7 +294,7 @@ def finish(folder: RunFolder) -> None:
     folder.write_manifest({**folder.manifest(), **done})
 
 
-def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
+def summary(folder: RunFolder, method: Method) -> dict[str, Any]:
     """The averages of the choices, the rewrites by what became of them, and the cost by stage.
 
     Of sealed shards nothing is read but what was noted of them: whoever asks has checked them.
@@ -308,7 +308,7 @@ def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
     prompts = counts["prompts"]
     return {
         "prompts": prompts,
-        "rule": deciding.spec.label,
+        "rule": method.text,
         "choices": {n: sums[n] / counts[n] if counts[n] else None for n in NUMBERS},
         "unhappy": counts["unhappy"] / counts["ratings"] if counts["ratings"] else None,
         "flags": dict(flags),

@@ -11,7 +11,6 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from darc.decide.method import Deciding
 from darc.engine.choose import FEW
 from darc.errors import DarcError
 from darc.serve import streaming
@@ -177,12 +176,12 @@ def by_scores(request: SelectScores, method: Method, request_id: str, seed: int)
     scorers = request.scorers or [ScorerScale(name=f"scorer {m}") for m in range(len(values))]
     spec = method.spec
     if not request.scorers:
-        spec = replace(spec, rule=spec.rule_for(()), calibrations=None)
+        spec = spec.bound_to(())
     kind = request.sample_kind
     standards = method.standards
     if kind == "rater" and standards.scale is None:
         standards = replace(standards, scale=_rating_scale(scorers))
-    # Deciding takes the ratings of a panel to be from 0 to 10, which others need not be.
+    # A decision takes the ratings of a panel to be from 0 to 10, which others need not be.
     unknown_scale = kind == "rater" and standards.scale is None
     scores = Scores(
         values=values,
@@ -194,19 +193,19 @@ def by_scores(request: SelectScores, method: Method, request_id: str, seed: int)
         candidates=tuple(request.names),
         sample="sample" if unknown_scale else kind,
     )
-    deciding = Deciding(
+    chosen_method = replace(
         spec,
-        method.options.normalize,
-        seed,
+        normalize=method.options.normalize,
+        seed=seed,
         include_original=method.options.include_original or kind == "rater",
         min_samples=request.min_samples,
         standards=standards,
     )
     # Best-of-K has no limit for single ratings.
     no_floor = replace(standards, no_rating_below=None)
-    best_of_k = replace(deciding.best_of_k, standards=no_floor)
+    best_of_k = replace(chosen_method.best_of_k, standards=no_floor)
     try:
-        decision = deciding.decide(request.prompt_id, scores, request.side)
+        decision = chosen_method.decide(request.prompt_id, scores, request.side)
         best = best_of_k.decide(request.prompt_id, scores, {}).index
     except DarcError as problem:
         raise Problem(400, str(problem), code="invalid_scores", param="scores") from None

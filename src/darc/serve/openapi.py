@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Union, get_args
 from pydantic import BaseModel, Field, create_model
 from pydantic.json_schema import models_json_schema
 
-from darc.decide.method import parse_rules
+from darc.decide.method import Method
 from darc.decide.registry import rules
 from darc.decide.rule import Rule
 from darc.engine.parts import surface_note
@@ -53,7 +53,7 @@ def parameter_fields(rule: Rule, side: Collection[str]) -> dict[str, Any]:
 
 def default_form(name: str, options: type[Options], text: str, side: Collection[str]) -> Any:
     """The `darc` object without a rule: the parameters of the settings' rule beside the options."""
-    rule = parse_rules([text], {})[0].rule
+    rule = Method.parse(text).rule
     rule_name: Any = Literal[text]
     fields = parameter_fields(rule, side)
     form: Any = create_model(name, __base__=options, rule=(rule_name, text), **fields)

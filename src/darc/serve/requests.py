@@ -11,7 +11,8 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError, create_model
 
 from darc.decide.caution import NAMES, parse_caution
-from darc.decide.method import Deciding, Normalize, RuleSpec, parse_rules
+from darc.decide.method import Method as DecisionMethod
+from darc.decide.method import Normalize
 from darc.decide.registry import rules
 from darc.decide.rule import Rule
 from darc.decide.search.lazy import SearchMode
@@ -48,7 +49,7 @@ class Method:
         caution_requested: Whether the request or the settings give the rule's caution.
     """
 
-    spec: RuleSpec
+    spec: DecisionMethod
     options: bodies.Options
     stopping: Stopping | None
     standards: Standards = NO_STANDARDS
@@ -158,13 +159,13 @@ def _is_plain(kind: Any) -> bool:
     return bool(get_args(kind)) or kind in (float, int, bool, str, type(None))
 
 
-def _try_out(spec: RuleSpec) -> None:
+def _try_out(method: DecisionMethod) -> None:
     """Refuse values that only the rule itself can judge, before anything is spent on candidates."""
     scores = Scores(
         np.array([[[0.0, 1.0], [1.0, 0.0]]]), ("trial",), ((-np.inf, np.inf),), (None,), (None,)
     )
     try:
-        Deciding(spec, "none").decide("", scores, {})
+        replace(method, normalize="none").decide("", scores, {})
     except Exception as problem:
         raise unfit(problem) from None
 
@@ -259,7 +260,7 @@ class Forms:
         budget = options.budget.model_copy(update=limits)
         options = options.model_copy(update={"include_original": original, "budget": budget})
         return Method(
-            spec=spec.calibrated(settings.calibrations),
+            spec=spec.with_calibrations(settings.calibrations),
             options=options,
             stopping=stopping,
             standards=as_standards(
@@ -268,7 +269,9 @@ class Forms:
             caution_requested=self._gives_caution(spec.rule, text, parameters),
         )
 
-    def _spec(self, text: str, parameters: Mapping[str, Any], options: bodies.Options) -> RuleSpec:
+    def _spec(
+        self, text: str, parameters: Mapping[str, Any], options: bodies.Options
+    ) -> DecisionMethod:
         """The rule of a text with a request's parameters, and the caution of the settings.
 
         The request's parameters win over a text that is not its own, and every text over the
@@ -279,10 +282,10 @@ class Forms:
             _check_parameters(rule, parameters)
             defaults = self._caution if rule.has_parameter(CAUTION) else {}
             shared = {**defaults, **parameters}
-            (spec,) = parse_rules([text], shared, options.beta, options.gamma)
+            spec = DecisionMethod.parse(text, shared, beta=options.beta, gamma=options.gamma)
             if options.rule:
                 return spec
-            return replace(spec, rule=spec.rule.bind(**parameters))
+            return spec.with_parameters(**parameters)
         except DarcError as problem:
             raise unfit(problem) from None
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from darc.decide.method import Deciding
 from darc.engine.choose import FEW, FIRST
 from darc.engine.copies import copy_flags
 from darc.engine.engine import Engine
@@ -336,10 +335,10 @@ class Gateway:
             return await self.engine.decide(
                 work.prompt,
                 drop_failed([reply.candidate for reply in replies]),
-                deciding=Deciding(
+                method=replace(
                     work.method.spec,
-                    options.normalize,
-                    self.settings.seed or 0,
+                    normalize=options.normalize,
+                    seed=self.settings.seed or 0,
                     include_original=options.include_original or n_aug == 0,
                     min_samples=self.settings.parts.min_samples,
                     standards=work.method.standards,

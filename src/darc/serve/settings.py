@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field, InstanceOf, model_validator
 
 from darc.decide.caution import parse_caution
-from darc.decide.method import parse_rules
+from darc.decide.method import Method
 from darc.decide.model.calibration_file import Calibrations
 from darc.decide.standards import as_standards
 from darc.engine.options import ChoosingOptions
@@ -92,12 +92,12 @@ class ServeSettings(ChoosingOptions):
             if given > most:
                 raise InputError(f"{name} is {given}, over max_{name}, {most}", f"raise max_{name}")
         parse_stop(self.stop)
-        (spec,) = parse_rules([self.rule], {}, calibrations=self.calibrations)
+        method = Method.parse(self.rule, calibrations=self.calibrations)
         if self.caution is not None:
             parse_caution(self.caution)
-            if not spec.rule.has_parameter("caution"):
+            if not method.rule.has_parameter("caution"):
                 raise InputError(
-                    f"the rule {spec.rule.name} has no caution",
+                    f"the rule {method.rule.name} has no caution",
                     "leave out --caution, or use --rule auto",
                 )
         as_standards(self.scale, self.threshold, self.no_rating_below, self.poor_below)

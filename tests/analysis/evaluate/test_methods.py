@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tests.analysis.helpers import make_source
 
 from darc.analysis.evaluate.contest import ContestSettings, compare_rules
-from darc.analysis.evaluate.methods import decide_all, methods, normalization
+from darc.analysis.evaluate.methods import decide_halves, methods, with_normalization
 from darc.decide.model.calibration import Calibration
 from darc.decide.model.calibration_file import as_calibrations
 from darc.decide.pools import Pools
@@ -22,11 +22,11 @@ from darc.types import clipped
 def test_every_rule_chooses_as_by_itself() -> None:
     source = make_source(14, 5, 6, scorers=2)
     halves = draw_halves(source, "rater", 0)
-    decided = decide_all(methods(), halves, source, seed=3)
+    decided = decide_halves(methods(), halves, source, seed=3)
     assert set(decided.failures) == {"caution", "mbr", "mc_dropout", "rbon"}
-    for spec in (each for each in methods() if each.label not in decided.failures):
+    for spec in (each for each in methods() if each.text not in decided.failures):
         alone = select_batch(halves.select, spec.rule.name, seed=3, prompt_ids=source.prompt_ids)
-        assert np.array_equal(decided.index[spec.label], alone.index), spec.label
+        assert np.array_equal(decided.index[spec.text], alone.index), spec.text
 
 
 def test_a_rule_learns_from_the_selecting_half_alone() -> None:
@@ -36,7 +36,7 @@ def test_a_rule_learns_from_the_selecting_half_alone() -> None:
     again = draw_halves(poisoned, "rater", 0)
     assert not np.array_equal(halves.judge, again.judge)
     specs = methods(["auto"])
-    found = [decide_all(specs, h, s).index for h, s in ((halves, source), (again, poisoned))]
+    found = [decide_halves(specs, h, s).index for h, s in ((halves, source), (again, poisoned))]
     assert np.array_equal(found[0]["auto"], found[1]["auto"])
     raters = np.array(source.giver_names)[halves.select_givers[:, 0]]
     alone = select_batch(halves.select, "auto", rater_ids=raters, system_ids=source.systems)
@@ -51,7 +51,7 @@ def test_rewrites_are_decided_by_what_darc_begins_with() -> None:
     source = make_source(40, 4, 8, kind="rewrite")
     halves = draw_halves(source, "rewrite", 0)
     alone = [select(pool, "auto", sample="rewrite").index for pool in halves.select]
-    assert decide_all(methods(["auto"]), halves, source).index["auto"].tolist() == alone
+    assert decide_halves(methods(["auto"]), halves, source).index["auto"].tolist() == alone
 
 
 def test_a_calibration_takes_the_place_of_learning() -> None:
@@ -62,32 +62,32 @@ def test_a_calibration_takes_the_place_of_learning() -> None:
     raters = np.array(source.giver_names)[halves.select_givers[:, 0]]
     wanted = select_batch(halves.select, "auto", rater_ids=raters, calibration=learnt).index
     specs = methods(["auto"], calibrations=as_calibrations(learnt))
-    assert np.array_equal(decide_all(specs, halves, source).index["auto"], wanted)
-    plain = decide_all(methods(["auto"]), halves, source).index["auto"]
+    assert np.array_equal(decide_halves(specs, halves, source).index["auto"], wanted)
+    plain = decide_halves(methods(["auto"]), halves, source).index["auto"]
     assert not np.array_equal(plain, wanted)
 
 
 def test_side_inputs_are_used_and_missing_ones_named() -> None:
     source = make_source(6, 3, 4)
     halves = draw_halves(source, "rater", 0)
-    reasons = decide_all(methods(), halves, source).failures
+    reasons = decide_halves(methods(), halves, source).failures
     missing = {label for label, why in reasons.items() if why.startswith("there is no ")}
     assert missing == {"caution", "mbr", "mc_dropout", "rbon"}
     assert reasons["rbon"] == "there is no log_likelihood for the candidates"
     likelihood = np.zeros((6, 3))
     likelihood[:, 2] = 1e6
     source = replace(source, side={"log_likelihood": likelihood})
-    decided = decide_all(methods(["rbon"]), halves, source)
+    decided = decide_halves(methods(["rbon"]), halves, source)
     assert (decided.index["rbon"] == 2).all()
     assert "rbon" not in decided.failures
 
 
 def test_best_of_k_comes_first_and_once() -> None:
-    assert [spec.label for spec in methods(["epsilon:epsilon=0.5", "mean"])] == [
+    assert [spec.text for spec in methods(["epsilon:epsilon=0.5", "mean"])] == [
         "mean",
         "epsilon:epsilon=0.5",
     ]
-    assert next(spec.label for spec in methods()) == "mean"
+    assert next(spec.text for spec in methods()) == "mean"
     with pytest.raises(UnknownName):
         methods(["epsilom"])
 
@@ -117,13 +117,13 @@ def test_dropped_prompts_are_not_decided() -> None:
     source = make_source(5, 3, 4)
     halves = draw_halves(source, "rater", 0)
     kept = np.array([True, False, True, True, False])
-    index = decide_all(methods(["lcb"]), replace(halves, kept=kept), source).index["lcb"]
+    index = decide_halves(methods(["lcb"]), replace(halves, kept=kept), source).index["lcb"]
     assert ((index >= 0) == kept).all()
 
 
 def test_normalizations() -> None:
     source = make_source(scorers=2, constants=([1.0, 2.0], [3.0, 4.0]))
-    assert normalization(source) is None
-    assert normalization(source, "fixed") == ([1.0, 2.0], [3.0, 4.0])
+    (method,) = with_normalization(methods(["mean"]), source, "fixed")
+    assert method.normalize == "fixed"
     with pytest.raises(InputError):
-        normalization(make_source(), "fixed")
+        with_normalization(methods(["mean"]), make_source(), "fixed")

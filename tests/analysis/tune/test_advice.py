@@ -8,9 +8,9 @@ import pytest
 from tests.analysis.tune.helpers import noise, source_of
 
 from darc.analysis.tune.advice import advise, recommend
-from darc.analysis.tune.grid import Setting
 from darc.analysis.tune.tuning import Tuned, TunedRule, tune
 from darc.cli import main
+from darc.decide.method import Method
 from darc.decide.registry import rules
 from darc.ratings.simulated import Recipe, simulate, two_minds
 from darc.ratings.simulated.write import write_ratings
@@ -72,7 +72,7 @@ def test_three_commands_give_one_advice_on_real_ratings(
 
 def row(rule: str, gain: float, low: float, high: float, mean: float = 0.0) -> TunedRule:
     mean_ends = (mean, mean - 0.1, mean + 0.1)
-    return TunedRule(rule, Setting(rule), gain, low, high, gain, *mean_ends, 1.0, 1.0, (), ())
+    return TunedRule(rule, Method.of(rule), gain, low, high, gain, *mean_ends, 1.0, 1.0, (), ())
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_what_beats_best_of_k_is_recommended_with_what_it_costs(tuned: Tuned) ->
     found = recommend(
         with_rows(tuned, row("auto", 0.01, -0.1, 0.2), row("lcb", 0.3, 0.1, 0.5, -0.25))
     )
-    assert found.setting.rule == "lcb"
+    assert found.setting.rule.name == "lcb"
     assert found.beyond_noise
     assert "costs 0.25 of the mean (-0.35 to -0.15)" in found.cost
     assert "forgoes 0.3 in mean - 2 sigma, at most 0.5" in found.cost
@@ -96,7 +96,7 @@ def test_what_beats_best_of_k_is_recommended_with_what_it_costs(tuned: Tuned) ->
 
 def test_where_nothing_beats_best_of_k_auto_is_left_on(tuned: Tuned) -> None:
     found = recommend(with_rows(tuned, row("auto", 0.01, -0.1, 0.2), row("lcb", 0.3, -0.1, 0.7)))
-    assert found.setting.rule == "auto"
+    assert found.setting.rule.name == "auto"
     assert not found.beyond_noise
     assert "safe to leave on, +0.01 (-0.1 to +0.2)" in found.headline
     assert "nothing beats Best-of-K beyond noise" in found.headline
@@ -107,7 +107,7 @@ def test_where_nothing_beats_best_of_k_auto_is_left_on(tuned: Tuned) -> None:
 
 def test_auto_is_not_called_safe_where_it_loses(tuned: Tuned) -> None:
     found = recommend(with_rows(tuned, row("auto", -0.2, -0.3, -0.1), row("lcb", 0.3, -0.1, 0.7)))
-    assert found.setting.rule == "mean"
+    assert found.setting.rule.name == "mean"
     assert "auto loses to it, -0.2 (-0.3 to -0.1)" in found.headline
 
 
@@ -122,6 +122,6 @@ def test_the_papers_rules_and_auto_are_compared() -> None:
 @pytest.mark.parametrize("samples", [noise(1, 0), noise(20, 0, size=1), np.full((20, 4, 6), 3.0)])
 def test_what_cannot_be_tested_is_said(samples: np.ndarray) -> None:
     found = advise(source_of(samples))
-    assert found.setting.rule == "auto"
+    assert found.setting.rule.name == "auto"
     assert "untested: " in found.headline
     assert "\n" not in found.headline

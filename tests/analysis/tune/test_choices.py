@@ -1,5 +1,6 @@
 """The grid's decisions are those of `darc.select_batch`."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,10 @@ from tests.helpers import Array, fast_settings
 
 import darc
 from darc.analysis.tune.crossfit import choices
-from darc.analysis.tune.grid import Setting, grid, tunable
-from darc.decide.pools import Pools
-from darc.decide.registry import rules
+from darc.analysis.tune.grid import grid, tunable
+from darc.decide.method import Method
 from darc.decide.rule import Scale
-from darc.decide.statistics.draws import prompt_seeds
+from darc.decide.sample_batch import SampleBatch
 
 SPREADS = (("atypicality", 0.2), ("log_likelihood", 0.5), ("similarity", 0.1))
 EVERY = [
@@ -49,22 +49,22 @@ def pool(seed: int, scorers: int, gaps: bool, whole: bool) -> tuple[Array, dict[
     settings=st.lists(st.sampled_from(EVERY), min_size=1, max_size=8, unique_by=lambda s: s.text),
 )
 def test_choices_are_those_of_select_batch(
-    seed: int, scorers: int, gaps: bool, whole: bool, settings: list[Setting]
+    seed: int, scorers: int, gaps: bool, whole: bool, settings: list[Method]
 ) -> None:
     samples, side = pool(seed, scorers, gaps, whole)
     names = [f"p{i}" for i in range(7)]
-    pools = Pools(samples, drawn=prompt_seeds(seed, names), side=side)
-    found = choices(pools, settings)
+    batch = SampleBatch(samples, names, side=side)
+    found = choices(batch, [replace(method, seed=seed) for method in settings])
     for row, setting in zip(found, settings, strict=True):
-        rule = rules.get(setting.rule).bind(**setting.parameters)
+        rule = setting.rule
         used: dict[str, Any] = {n: side[n] for n in (*rule.required(), *rule.takes) if n in side}
         expected = darc.select_batch(
             samples,
-            setting.rule,
-            beta=1.0 if setting.beta is None else setting.beta,
+            rule,
+            beta=setting.beta,
             seed=seed,
             prompt_ids=names,
-            **{**used, **setting.parameters},
+            **used,
         )
         np.testing.assert_array_equal(row, expected.index, err_msg=setting.text)
 
@@ -72,5 +72,5 @@ def test_choices_are_those_of_select_batch(
 def test_every_setting_is_reported() -> None:
     samples, _ = pool(0, 1, gaps=False, whole=False)
     seen: list[int] = []
-    choices(Pools(samples), grid("penalty", Scale(1.0, 5)), seen.append)
+    choices(SampleBatch(samples, range(len(samples))), grid("penalty", Scale(1.0, 5)), seen.append)
     assert sum(seen) == len(grid("penalty", Scale(1.0, 5)))

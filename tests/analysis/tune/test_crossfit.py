@@ -5,8 +5,8 @@ from tests.analysis.tune.helpers import noise, source_of
 import darc
 from darc.analysis.tune import crossfit as module
 from darc.analysis.tune.crossfit import Objective, draw_trials, fold_numbers, merits
-from darc.analysis.tune.grid import Setting
 from darc.analysis.tune.tuning import tune
+from darc.decide.method import Method
 
 OBJECTIVES = [Objective(), Objective("cvar"), Objective("mean", risk_cap=1.4)]
 
@@ -25,7 +25,9 @@ def test_merits_against_plain_loops(objective: Objective, monkeypatch: pytest.Mo
     samples = noise(20, 0, candidates=4, size=6)
     samples[3, :, 1:] = np.nan
     trials = list(draw_trials(source_of(samples), True, repeats=2, seed=5))
-    settings = [Setting("epsilon", {"epsilon": e}, b) for b in (0.5, 2.0) for e in (0.0, 1.0)]
+    settings = [
+        Method.of("epsilon", {"epsilon": e, "beta": b}) for b in (0.5, 2.0) for e in (0.0, 1.0)
+    ]
     training = np.ones((2, 20))
     training[1, ::3] = 0
     merit, _ = merits(trials, settings, objective, training)
@@ -34,9 +36,9 @@ def test_merits_against_plain_loops(objective: Objective, monkeypatch: pytest.Mo
             scores = []
             for trial in trials:
                 index = darc.select_batch(
-                    trial.pools.samples,
+                    trial.batch.samples,
                     "epsilon",
-                    beta=setting.beta or 0.0,
+                    beta=setting.beta,
                     epsilon=setting.parameters["epsilon"],
                 ).index
                 places = np.flatnonzero(trial.usable)
@@ -78,11 +80,11 @@ def test_evaluation_half_does_not_select() -> None:
     samples = noise(12, 2)
     source = source_of(samples)
     (clean,) = draw_trials(source, True, repeats=1, seed=0)
-    judging = ~np.isin(samples, clean.pools.samples)
+    judging = ~np.isin(samples, clean.batch.samples)
     poisoned = np.where(judging, samples * 50, samples)
     (bad,) = draw_trials(source_of(poisoned), True, repeats=1, seed=0)
     assert judging.any()
-    np.testing.assert_array_equal(clean.pools.samples, bad.pools.samples)
+    np.testing.assert_array_equal(clean.batch.samples, bad.batch.samples)
     assert not np.allclose(clean.mean, bad.mean)
 
 
@@ -92,7 +94,7 @@ def test_a_candidate_that_cannot_be_judged_takes_no_part() -> None:
     samples[2, 1] = np.nan
     (trial,) = draw_trials(source_of(samples), True, repeats=1, seed=0)
     assert trial.usable.tolist() == [True, True, False, True, True, True]
-    assert np.isnan(trial.pools.samples[:, :, 0]).all()
-    mean, sigma = trial.judged([Setting("mean")])
+    assert np.isnan(trial.batch.samples[:, :, 0]).all()
+    mean, sigma = trial.judged([Method.of("mean")])
     assert np.isnan(mean[0, 2])
     assert not np.isnan(np.delete(sigma[0], 2)).any()

@@ -8,16 +8,15 @@ import pytest
 from darc.analysis.tune.crossfit import choices
 from darc.analysis.tune.grid import (
     BEST_OF_K,
-    Setting,
     grid,
     one_two_five,
     scale_of,
     tunable,
 )
 from darc.cli import main
-from darc.decide.method import parse_rules
-from darc.decide.pools import Pools
+from darc.decide.method import Method
 from darc.decide.rule import Scale
+from darc.decide.sample_batch import SampleBatch
 from darc.errors import InputError, UnknownName
 
 SPREADS = (("atypicality", 0.2), ("log_likelihood", 0.5), ("similarity", 0.1))
@@ -37,9 +36,9 @@ def test_settings_read_back_as_they_are(rule: str, size: str) -> None:
     texts = [setting.text for setting in settings]
     assert len(set(texts)) == len(texts)
     for setting, text in zip(settings, texts, strict=True):
-        (spec,) = parse_rules([text], {})
-        assert spec.rule.parameters == setting.bound.parameters
-        assert spec.beta == (1.0 if setting.beta is None else setting.beta)
+        spec = Method.parse(text)
+        assert spec.rule.parameters == setting.rule.parameters
+        assert spec.beta == setting.beta
 
 
 def test_fine_grid_has_ten_thousand_settings() -> None:
@@ -49,11 +48,11 @@ def test_fine_grid_has_ten_thousand_settings() -> None:
 
 def test_first_setting_is_the_mildest() -> None:
     samples = np.random.default_rng(0).normal(size=(30, 1, 6, 5))
-    pools = Pools(samples, drawn=np.arange(30, dtype=np.uint64))
-    expected = choices(pools, [BEST_OF_K])[0]
+    batch = SampleBatch(samples, range(30))
+    expected = choices(batch, [BEST_OF_K])[0]
     for rule in (name for name in tunable(1, {})[0] if name != "auto"):
         first = grid(rule, Scale(1.0, 6))[0]
-        agree = float((choices(pools, [first])[0] == expected).mean())
+        agree = float((choices(batch, [first])[0] == expected).mean())
         assert agree >= (0.9 if rule == "poisson" else 1.0), rule
 
 
@@ -80,7 +79,7 @@ def test_refusals() -> None:
 
 
 def test_text_of_a_setting() -> None:
-    assert Setting("tau", {"quantile": 0.5, "objective": "mean"}, 2.0).text == (
+    assert Method.of("tau", {"quantile": 0.5, "objective": "mean", "beta": 2.0}).text == (
         "tau:quantile=0.5,objective=mean,beta=2"
     )
     assert BEST_OF_K.text == "mean"

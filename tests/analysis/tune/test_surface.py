@@ -5,9 +5,9 @@ import pytest
 from tests.analysis.tune.helpers import noise, source_of
 
 from darc.analysis.tune.advice import recommend
-from darc.analysis.tune.grid import Setting
 from darc.analysis.tune.surface import draw_tuned, surface_of
 from darc.analysis.tune.tuning import Tuned, TunedRule, tune
+from darc.decide.method import Method
 from darc.views import save_figure
 
 
@@ -65,5 +65,7 @@ def test_the_star_is_at_what_is_recommended(rule: str, tuned: Tuned, tmp_path: P
 
 
 def test_a_picture_without_knobs_has_the_gains_alone(tuned: Tuned) -> None:
-    row = replace(tuned.rows[0], rule="auto", setting=Setting("auto"), gain=0.1, low=-0.2, high=0.3)
+    row = replace(
+        tuned.rows[0], rule="auto", setting=Method.of("auto"), gain=0.1, low=-0.2, high=0.3
+    )
     assert len(draw_tuned(recommend(replace(tuned, rows=(row,)))).axes) == 1

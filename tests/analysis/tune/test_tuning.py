@@ -53,14 +53,14 @@ def test_choosing_by_cvar_over_prompts() -> None:
 def test_risk_cap() -> None:
     ratings = simulate(two_minds(120, 8, 10, polarising=0.5), seed=1).ratings
     loose = tune(source_of(ratings), Objective("mean"), rules=["epsilon"], repeats=2)
-    assert recommend(loose).setting.rule == "mean"
+    assert recommend(loose).setting.rule.name == "mean"
     cap = loose.sigma - 0.15
     capped = tune(source_of(ratings), Objective("mean", risk_cap=cap), rules=["epsilon"], repeats=2)
-    assert recommend(capped).setting.rule == "epsilon"
+    assert recommend(capped).setting.rule.name == "epsilon"
     assert capped.rows[0].sigma <= cap
     assert f"keeps the cap of {cap:g}" in recommend(capped).headline
     hopeless = tune(source_of(ratings), Objective("mean", risk_cap=0.01), rules=["epsilon"])
-    assert recommend(hopeless).setting.rule == "mean"
+    assert recommend(hopeless).setting.rule.name == "mean"
     assert "no setting keeps the cap" in recommend(hopeless).headline
 
 
@@ -76,7 +76,7 @@ def test_side_inputs_and_several_scorers() -> None:
     rows = {row.rule: row for row in found.rows}
     assert {"rbon", "caution", "uwo"} <= rows.keys()
     assert set(found.not_tuned) == {"majority", "mbr", "mc_dropout"}
-    assert recommend(found).setting.rule == "rbon"
+    assert recommend(found).setting.rule.name == "rbon"
     assert rows["rbon"].low > 0
 
 

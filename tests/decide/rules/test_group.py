@@ -8,7 +8,7 @@ import pytest
 from tests.helpers import Array
 
 import darc
-from darc.decide.method import parse_rules
+from darc.decide.method import parse_methods
 from darc.errors import InputError
 from darc.ratings import read_ratings
 from darc.ratings.decisions import decide_table
@@ -132,7 +132,7 @@ def test_a_file_of_ratings_says_who_is_in_which_group(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("prompt_id,candidate_id,rater_id,rating,rater_group\n" + "\n".join(rows) + "\n")
     with read_ratings(path) as read:
-        (batch,) = decide_table(read, parse_rules(["group"], {}))
+        (batch,) = decide_table(read, parse_methods(["group"]))
         assert batch.decisions[0].index.tolist() == decide(table, people).index.tolist()
 
 
@@ -144,5 +144,5 @@ def test_ranks_in_a_file_are_each_raters_own(tmp_path: Path) -> None:
         "p,b,ann,9\np,b,bob,1\np,b,cid,1\np,a,bob,2\np,a,cid,2\n"
     )
     with read_ratings(path) as read:
-        (batch,) = decide_table(read, parse_rules(["borda", "veto"], {}))
+        (batch,) = decide_table(read, parse_methods(["borda", "veto"]))
         assert [batch.of(0)[i].labels.candidate(batch.of(0)[i].index) for i in (0, 1)] == ["a", "a"]

@@ -21,7 +21,7 @@ from darc.analysis.report.rule_tables import (
     rows_of,
     with_scorers,
 )
-from darc.decide.method import parse_rules
+from darc.decide.method import parse_methods
 from darc.ratings.halves import Halves, Joined, choose_split, halves_of
 from darc.ratings.ratings import Source
 
@@ -53,7 +53,7 @@ def sweep_contest(
     source: Source, halves: Iterable[Halves], settings: ContestSettings, sweep: Sweep
 ) -> Contest:
     """One contest whose methods are all settings of a sweep."""
-    specs = parse_rules([BASELINE, *sweep], {}, settings.beta, settings.gamma)
+    specs = parse_methods([BASELINE, *sweep], beta=settings.beta, gamma=settings.gamma)
     return contest_of(source, halves, settings, specs, choose_split(source, settings.split))
 
 

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from darc.analysis import metrics
 from darc.analysis.bootstrap import draw_counts, largest
-from darc.analysis.evaluate.methods import BASELINE, decide_all, methods, normalization
-from darc.decide.method import RuleSpec
+from darc.analysis.evaluate.methods import BASELINE, decide_halves, methods, with_normalization
+from darc.decide.method import Method
 from darc.decide.model.calibration_file import Calibrations
 from darc.decide.statistics import risk
 from darc.decide.statistics.draws import folds, prompt_seeds
@@ -68,7 +68,7 @@ class ContestSettings(SettingsModel):
             methods(self.rules, calibrations=self.calibrations, caution=self.caution)
 
     @property
-    def methods(self) -> list[RuleSpec]:
+    def methods(self) -> list[Method]:
         """The rules, Best-of-K first."""
         return methods(self.rules, self.beta, self.gamma, self.calibrations, self.caution)
 
@@ -183,7 +183,7 @@ def contest_of(
     source: Source,
     halves: Iterable[Halves],
     settings: ContestSettings,
-    specs: Sequence[RuleSpec],
+    specs: Sequence[Method],
     split: str,
     lambdas: Array | None = None,
 ) -> Contest:
@@ -195,18 +195,18 @@ def contest_of(
     not_run: dict[str, str] = {}
     parts: list[dict[str, Any]] = []
     labels: list[list[str]] = []
-    flags: dict[str, Counter[str]] = {spec.label: Counter() for spec in specs}
+    flags: dict[str, Counter[str]] = {spec.text: Counter() for spec in specs}
     seconds = Counter[str]()
     left_out = 0
-    normalize = normalization(source, settings.normalize)
+    specs = with_normalization(specs, source, settings.normalize)
     none = np.full(len(source.prompt_ids), -1, dtype=np.int64)
     for repeat, half in enumerate(halves):
-        decided = decide_all(specs, half, source, settings.seed + repeat, normalize)
+        decided = decide_halves(specs, half, source, settings.seed + repeat)
         not_run |= decided.failures
         if BASELINE in not_run:
             raise InputError(f"{source.name}: Best-of-K failed: {not_run[BASELINE]}")
-        specs = [spec for spec in specs if spec.label not in not_run]
-        labels.append([spec.label for spec in specs])
+        specs = [spec for spec in specs if spec.text not in not_run]
+        labels.append([spec.text for spec in specs])
         choice = np.stack([decided.index.get(label, none) for label in labels[-1]])
         own = lambda_row(source, settings, half, split) if lambdas is None else lambdas[repeat]
         parts.append({**_judged(settings, half, choice), "lambdas": own})

@@ -17,7 +17,7 @@ from darc.analysis.experiments.result import (
     lines,
     of,
 )
-from darc.decide.method import RuleSpec, parse_rules
+from darc.decide.method import Method, parse_methods
 from darc.decide.select import select_batch
 from darc.decide.statistics import risk
 from darc.ratings.simulated import Population, Preset, Proxy, Truth, proxy_scores, simulate
@@ -47,14 +47,14 @@ def buckets(
     1 %), and by the proxy. `seen` is the tradeoff's gain measured on the very ratings that chose,
     as it looks where nothing is held out.
     """
-    spec = parse_rules([rule], {})[0]
+    method = Method.parse(rule)
     people = simulate(preset.people, seed)
     true, ratings = people.truth, people.ratings
     proxy = proxy_scores(people, preset.proxy).samples[:, 0]
     report(1, 3)
     base = select_batch(ratings[:, None], "mean").index
-    shared: dict[str, Any] = {"beta": spec.beta, "gamma": spec.gamma, "seed": seed}
-    other = select_batch(ratings[:, None], spec.rule, **shared).index
+    shared: dict[str, Any] = {"beta": method.beta, "gamma": method.gamma, "seed": seed}
+    other = select_batch(ratings[:, None], method.rule, **shared).index
     report(2, 3)
     sigma = np.nan_to_num(risk.sigma(ratings))
     outcomes = {
@@ -219,7 +219,7 @@ def hacking(
     whose feature they leave alone (`sturdy`), and the preset's several scorers, of which a share is
     fooled (`several`), with the feature left alone by the rewrites.
     """
-    parse_rules(rules, {})
+    parse_methods(rules)
     people = simulate(replace(preset.people, candidates=max(sizes)), seed)
     one: dict[str, Any] = {"scorers": 1, "fooled": 1.0}
     worlds: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
@@ -230,9 +230,9 @@ def hacking(
     rows: Rows = []
     for world, (tried, settings) in worlds.items():
         proxy = proxy_scores(people, replace(preset.proxy, **settings))
-        for spec in parse_rules(tried, {}):
+        for method in parse_methods(tried):
             report(len(rows) // len(sizes), 2 * len(rules) + len(SEVERAL))
-            rows += [{"world": world, **row} for row in _curve(spec, people, proxy, sizes, seed)]
+            rows += [{"world": world, **row} for row in _curve(method, people, proxy, sizes, seed)]
     table, notes, panels = [], [], []
     for world, own in groups(rows, "world").items():
         curves = groups(own, "rule")
@@ -252,24 +252,24 @@ def hacking(
 
 
 def _curve(
-    spec: RuleSpec, people: Population, proxy: Proxy, sizes: tuple[int, ...], seed: int
+    method: Method, people: Population, proxy: Proxy, sizes: tuple[int, ...], seed: int
 ) -> Rows:
     """One row a pool size; `lost` is how far the true mean has fallen since its best size."""
     rows: Rows = []
     outcomes = []
     for size in sizes:
         samples = np.ascontiguousarray(proxy.samples[:, :, :size])
-        given: dict[str, Any] = {"beta": spec.beta, "gamma": spec.gamma, "seed": seed}
-        if "log_likelihood" in spec.rule.required():
+        given: dict[str, Any] = {"beta": method.beta, "gamma": method.gamma, "seed": seed}
+        if "log_likelihood" in method.rule.required():
             given["log_likelihood"] = proxy.log_likelihood[:, :size]
-        index = select_batch(samples, spec.rule, **given).index
+        index = select_batch(samples, method.rule, **given).index
         outcomes.append(of(people.truth.mean, index))
         true, half = average(outcomes[-1])
         best = int(np.argmax([outcome.mean() for outcome in outcomes]))
         lost, lost_half = average(outcomes[best] - outcomes[-1])
         rows.append(
             {
-                "rule": spec.label,
+                "rule": method.text,
                 "candidates": size,
                 "true_mean": true,
                 "half": half,

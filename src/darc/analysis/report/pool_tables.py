@@ -9,7 +9,7 @@ import numpy as np
 from darc.analysis.evaluate.contest import Contest
 from darc.analysis.frame import Frame, Record, table
 from darc.analysis.metrics import aggregated, lower_bound, taken
-from darc.decide.method import RuleSpec
+from darc.decide.method import Method
 from darc.decide.search.lazy import Pair
 from darc.decide.select import select_batch, select_lazily
 from darc.decide.statistics import risk
@@ -39,7 +39,7 @@ MOST = 10
 BATCH = 4
 
 
-def call_table(source: Source, specs: list[RuleSpec]) -> Frame:
+def call_table(source: Source, methods: list[Method]) -> Frame:
     """Texts that each rule scores of a prompt when it searches lazily, and when it scores all.
 
     Needs the scorers' bounds and, for several scorers, their constants; otherwise it is empty. At
@@ -47,14 +47,14 @@ def call_table(source: Source, specs: list[RuleSpec]) -> Frame:
     """
     rows = []
     prompts = _spread(source)
-    for spec in specs:
-        if not _searchable(source, spec):
+    for method in methods:
+        if not _searchable(source, method):
             continue
-        found = [_searched(source, spec, prompt) for prompt in prompts]
+        found = [_searched(source, method, prompt) for prompt in prompts]
         # A sample that the search asks for and that does not exist is no text.
         there = np.asarray((~np.isnan(source.samples[prompts])).any(axis=1))
         lazy, whole = there[np.stack([asked for asked, _ in found])].sum(), there.sum()
-        row: Record = {"source": source.name, "method": spec.label, "prompts": len(prompts)}
+        row: Record = {"source": source.name, "method": method.text, "prompts": len(prompts)}
         row |= {"full": whole / len(prompts), "lazy": lazy / len(prompts), "share": lazy / whole}
         rows.append(row | {"same_choice": sum(same for _, same in found)})
     return table("calls", rows, batch=BATCH)
@@ -117,22 +117,22 @@ def decision_cost_table(contest: Contest) -> Frame:
     return table("decision_cost", rows)
 
 
-def token_table(source: Source, specs: list[RuleSpec]) -> Frame:
+def token_table(source: Source, methods: list[Method]) -> Frame:
     """Tokens a prompt that each rule's decision costs, with everything scored and lazily.
 
     Empty where the source recorded none. At most `MOST` prompts, evenly spread, are counted.
     """
     rows: list[Record] = []
     prompts = _spread(source)
-    for spec in specs if source.spent else ():
-        if any(name not in source.side for name in spec.rule.required()):
+    for method in methods if source.spent else ():
+        if any(name not in source.side for name in method.rule.required()):
             continue
-        parts = np.mean([_spent(source, p, _needed(source, spec, p)) for p in prompts], axis=0)
+        parts = np.mean([_spent(source, p, _needed(source, method, p)) for p in prompts], axis=0)
         lazily = float("nan")
-        if _searchable(source, spec):
-            asked = [_spent(source, p, _searched(source, spec, p)[0]) for p in prompts]
+        if _searchable(source, method):
+            asked = [_spent(source, p, _searched(source, method, p)[0]) for p in prompts]
             lazily = float(np.sum(asked, axis=1).mean())
-        row: Record = {"source": source.name, "method": spec.label, "prompts": len(prompts)}
+        row: Record = {"source": source.name, "method": method.text, "prompts": len(prompts)}
         row |= dict(zip(SPENT, parts, strict=True))
         rows.append(row | {"total": parts.sum(), "lazily": lazily})
     return table("tokens", rows)
@@ -148,30 +148,30 @@ def _spent(source: Source, prompt: int, wanted: Mask) -> list[float]:
     ]
 
 
-def _needed(source: Source, spec: RuleSpec, prompt: int) -> Mask:
+def _needed(source: Source, method: Method, prompt: int) -> Mask:
     """The samples (K, n) that a rule looks at."""
     there = ~np.isnan(source.samples[prompt]).all(axis=0)
-    given = spec.rule.parameters
-    if spec.rule.name == "mbr" and given.get("weights") != "reward":
+    given = method.rule.parameters
+    if method.rule.name == "mbr" and given.get("weights") != "reward":
         there[:] = False
     elif given.get("reward") == "original":
         there[:, 1:] = False
     return np.asarray(there)
 
 
-def _searchable(source: Source, spec: RuleSpec) -> bool:
+def _searchable(source: Source, method: Method) -> bool:
     """Whether the lazy search is exact for the rule on this source."""
-    if spec.rule.plan is None or spec.rule.required() or source.bounds is None:
+    if method.rule.plan is None or method.rule.required() or source.bounds is None:
         return False
     return len(source.scorers) == 1 or source.constants is not None
 
 
-def _searched(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, bool]:
+def _searched(source: Source, method: Method, prompt: int) -> tuple[Mask, bool]:
     """The samples (K, n) that the lazy search asks for, and whether it chooses as all would."""
     samples = clipped(source.samples[prompt : prompt + 1], source.bounds)[0]
     samples = np.ascontiguousarray(samples[:, : len(source.candidate_ids[prompt])])
     normalize = source.constants if len(source.scorers) > 1 else "none"
-    shared: dict[str, Any] = {"beta": spec.beta, "gamma": spec.gamma, "normalize": normalize}
+    shared: dict[str, Any] = {"beta": method.beta, "gamma": method.gamma, "normalize": normalize}
     asked = np.zeros(source.samples.shape[2:], dtype=bool)
 
     def score(pairs: list[Pair]) -> Array:
@@ -182,8 +182,8 @@ def _searched(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, bool]:
 
     bounds = np.asarray(source.bounds, dtype=np.float64)
     _, size, depth = samples.shape
-    found = select_lazily(score, size, depth, spec.rule, bounds, BATCH, **shared)
-    return asked, bool(found.index == select_batch(samples[None], spec.rule, **shared).index[0])
+    found = select_lazily(score, size, depth, method.rule, bounds, BATCH, **shared)
+    return asked, bool(found.index == select_batch(samples[None], method.rule, **shared).index[0])
 
 
 CALIBRATION_DELTAS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from darc.analysis.tune.crossfit import Objective
-from darc.analysis.tune.grid import BEST_OF_K, Setting
+from darc.analysis.tune.grid import BEST_OF_K
 from darc.analysis.tune.tuning import Tuned, TunedRule, tune
+from darc.decide.method import Method
 from darc.errors import InputError
 from darc.ratings.ratings import Source
 
-SAFE = Setting("auto")
+SAFE = Method.of("auto")
 FEW_PROMPTS = 30
 # A setting, whether it wins beyond noise, why it is recommended, and what being wrong costs.
-Recommended = tuple[Setting, bool, str, str]
+Recommended = tuple[Method, bool, str, str]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Advice:
     tested.
     """
 
-    setting: Setting
+    setting: Method
     beyond_noise: bool
     headline: str
     cost: str
@@ -102,7 +103,7 @@ def _by_gain(tuned: Tuned) -> Recommended:
             f"forgoes {best.gain:.3g} in {aim}, at most {best.high:.3g}."
         )
         return best.setting, True, f"beats Best-of-K beyond noise: {_span(best)} in {aim}", cost
-    safe = next((row for row in kept if row.rule == SAFE.rule), None)
+    safe = next((row for row in kept if row.rule == SAFE.rule.name), None)
     if safe is not None and not safe.high < 0:
         why = f"safe to leave on, {_span(safe)} in {aim}; nothing beats Best-of-K beyond noise"
         cost = (
@@ -118,7 +119,7 @@ def _by_gain(tuned: Tuned) -> Recommended:
 
 def _nearest(tuned: Tuned) -> str:
     """What following the best-looking rule would risk."""
-    best = next((row for row in tuned.rows if row.rule != SAFE.rule), None)
+    best = next((row for row in tuned.rows if row.rule != SAFE.rule.name), None)
     if best is None or best.gain <= 0:
         return "No other rule gains on prompts held out."
     return (
@@ -154,7 +155,7 @@ def _span(row: TunedRule) -> str:
     return f"{row.gain:+.3g} ({row.low:+.3g} to {row.high:+.3g})"
 
 
-def settings_toml(tuned: Tuned, setting: Setting, commands: Mapping[str, bool]) -> str:
+def settings_toml(tuned: Tuned, setting: Method, commands: Mapping[str, bool]) -> str:
     """TOML with one section a command; `commands` says of each whether it takes several rules."""
     name = "".join(letter if letter.isprintable() else " " for letter in tuned.name)
     lines = [

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from darc.analysis.bootstrap import average, over_splits, tail
-from darc.analysis.evaluate.methods import ids_of, learnt_before
-from darc.analysis.tune.grid import BEST_OF_K, Setting
+from darc.analysis.evaluate.methods import ids_of
+from darc.analysis.tune.grid import BEST_OF_K
+from darc.decide.decide_all import decide_all
+from darc.decide.method import Method
 from darc.decide.model.calibration_file import Calibrations
-from darc.decide.pools import Pools
+from darc.decide.sample_batch import SampleBatch
 from darc.decide.statistics import draws
 from darc.decide.statistics.arrays import check_level, check_share
 from darc.decide.statistics.draws import prompt_seeds
@@ -105,51 +106,44 @@ def _first_best(merit: Array) -> int:
 
 
 def choices(
-    pools: Pools,
-    settings: Sequence[Setting],
+    batch: SampleBatch,
+    methods: Sequence[Method],
     report: Report = lambda done: None,
-    calibration: Any = None,
 ) -> NDArray[np.int32]:
-    """The candidate that each setting chooses for each prompt, (G, P), by the rules' own functions.
+    """The candidate that each method chooses for each prompt, (G, P).
 
-    The statistics are computed once for every beta, and each setting is then a few array operations
+    The statistics are computed once for every beta, and each method is then a few array operations
     over (P, K): O(B P M K n + G P K) for B betas in a row. A rule that learns does so from the
-    pools, for each setting anew, unless it has a `calibration`. `report(1)` follows every setting.
+    batch, for each method anew, unless it has a calibration. `report(1)` follows every method.
     """
-    result = np.empty((len(settings), len(pools.samples)), dtype=np.int32)
-    pairs = zip(result, settings, strict=True)
-    for beta, alike in groupby(pairs, key=lambda pair: pair[1].beta):
-        shared = pools if beta is None else replace(pools, beta=beta)
-        for row, setting in alike:
-            rule = setting.bound
-            if "calibration" in rule.defaults and calibration is not None:
-                rule = rule.bind(calibration=calibration)
-            rule = rule.fitted(shared)
-            row[:] = rule.choose(shared.keeping_few() if rule.few else shared).index
-            report(1)
+    result = np.empty((len(methods), len(batch.samples)), dtype=np.int32)
+    for row, outcome in zip(result, decide_all(methods, batch), strict=True):
+        assert outcome.decisions is not None
+        row[:] = outcome.decisions.index
+        report(1)
     return result
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One split: the pools of the selection half, and mean and sigma (U, K) on the other half.
+    """One split: the samples of the selection half, and mean and sigma (U, K) on the other half.
 
-    They are of the U prompts that count in this split, marked in `usable` (P,). Rules that learn do
-    so from the pools, unless they have a `calibration`.
+    They are of the U prompts that count in this split, marked in `usable` (P,).
     """
 
-    pools: Pools
+    batch: SampleBatch
+    seed: int
     mean: Array
     sigma: Array
     usable: Mask
-    calibration: Any = None
 
-    def judged(self, settings: Sequence[Setting], report: Report = lambda done: None) -> Array:
+    def judged(self, settings: Sequence[Method], report: Report = lambda done: None) -> Array:
         """Mean and sigma, (2, G, P), on the evaluation half of what settings choose.
 
         NaN for prompts that do not count. O(G U K), and what `choices` costs.
         """
-        chosen = choices(self.pools, settings, report, self.calibration)
+        seeded = [replace(method, seed=self.seed) for method in settings]
+        chosen = choices(self.batch, seeded, report)
         rows = np.arange(len(self.mean))
         result = np.full((2, len(settings), len(self.usable)), np.nan)
         result[:, :, self.usable] = self.mean[rows, chosen], self.sigma[rows, chosen]
@@ -171,7 +165,7 @@ def draw_trials(
     split in which none does is drawn again, up to `ATTEMPTS` times a repeat.
     """
     way = choose_split(source, split)
-    learnt = learnt_before(source, calibrations)
+    learning = source.rated and calibrations is None
     for drawn in range(seed, seed + ATTEMPTS * repeats):
         halves = draw_halves(source, way, drawn)
         # Pooling over prompts would let one prompt move the units of another.
@@ -182,14 +176,16 @@ def draw_trials(
         usable = part.sum(axis=1) > 1
         if not usable.any():
             continue
-        pools = Pools(
-            np.where(part[:, None, :, None], select, np.nan)[usable],
-            drawn=prompt_seeds(drawn, source.prompt_ids)[usable],
+        places = np.flatnonzero(usable)
+        batch = SampleBatch(
+            samples=np.where(part[:, None, :, None], select, np.nan)[usable],
+            prompt_ids=[source.prompt_ids[place] for place in places.tolist()],
+            scorers=source.scorers,
             side={name: array[usable] for name, array in source.side.items()},
             sample=source.kind,
-            **ids_of(source, halves.select_givers, np.flatnonzero(usable), learnt is None),
+            **ids_of(source, halves.select_givers, places, learning),
         )
-        yield Trial(pools, judged.mean[usable], judged.sigma[usable], usable, learnt)
+        yield Trial(batch, drawn, judged.mean[usable], judged.sigma[usable], usable)
         repeats -= 1
         if not repeats:
             return
@@ -202,7 +198,7 @@ def fold_numbers(prompt_ids: Sequence[str], folds: int, seed: int) -> Integers:
 
 def merits(
     trials: Iterable[Trial],
-    settings: Sequence[Setting],
+    settings: Sequence[Method],
     objective: Objective,
     training: Array,
     report: Report = lambda done: None,
@@ -235,14 +231,14 @@ class Fitted(NamedTuple):
     the last one; `surfaces` have the objective on all prompts of every setting tried, for each.
     """
 
-    chosen: list[list[Setting]]
+    chosen: list[list[Method]]
     held: Array
     final: Array
-    surfaces: list[list[tuple[Setting, float]]]
+    surfaces: list[list[tuple[Method, float]]]
 
 
 def crossfit(
-    grids: Sequence[Sequence[Sequence[Setting]]],
+    grids: Sequence[Sequence[Sequence[Method]]],
     trials: Callable[[], Iterable[Trial]],
     objective: Objective,
     folds: Integers,
@@ -255,7 +251,7 @@ def crossfit(
     """
     every = {setting.text: setting for own in grids for tried in own for setting in tried}
     # Settings of one beta, of whatever rule, share its statistics.
-    settings = sorted(every.values(), key=lambda one: -1.0 if one.beta is None else one.beta)
+    settings = sorted(every.values(), key=lambda method: method.beta)
     column = {setting.text: place for place, setting in enumerate(settings)}
     last = len(grids[0]) - 1
     training = np.stack([*(folds != fold for fold in range(last)), folds >= 0]).astype(np.float64)

@@ -1,50 +1,19 @@
 """The settings that are tried, on the scale of the data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from math import floor, log10
 
 import numpy as np
 
+from darc.decide.method import Method
 from darc.decide.registry import rules
-from darc.decide.rule import BETAS, STRENGTHS, Knob, Rule, Scale, steps
+from darc.decide.rule import BETAS, STRENGTHS, Knob, Scale, steps
 from darc.decide.select import SIDE_INPUTS
 from darc.decide.statistics import risk
 from darc.errors import InputError, UnknownName
 from darc.typing import Array
 
-
-@dataclass(frozen=True)
-class Setting:
-    """A rule's name and parameters, and beta, None for rules that do not depend on it."""
-
-    rule: str
-    parameters: Mapping[str, Knob] = field(default_factory=dict)
-    beta: float | None = None
-
-    @property
-    def knobs(self) -> dict[str, Knob]:
-        """The parameters, and beta where it matters."""
-        beta = {} if self.beta is None else {"beta": self.beta}
-        return {**self.parameters, **beta}
-
-    @property
-    def text(self) -> str:
-        """As every command takes it, such as "epsilon:epsilon=0.5,beta=2"."""
-        given = ",".join(
-            f"{name}={value if isinstance(value, str) else format(value, '.6g')}"
-            for name, value in self.knobs.items()
-        )
-        return f"{self.rule}:{given}" if given else self.rule
-
-    @cached_property
-    def bound(self) -> Rule:
-        """The rule with its parameters, beta apart."""
-        return rules.get(self.rule).bind(**self.parameters)
-
-
-BEST_OF_K = Setting("mean")
+BEST_OF_K = Method.of("mean")
 
 
 def scale_of(samples: Array, side: Mapping[str, Array], normalized: bool) -> Scale:
@@ -93,7 +62,7 @@ def tunable(scorers: int, side: Mapping[str, object]) -> tuple[list[str], dict[s
 
 def grid(
     rule: str, scale: Scale, size: str = "coarse", shared: Mapping[str, Knob] | None = None
-) -> list[Setting]:
+) -> list[Method]:
     """The settings of one rule, the mildest first; the first one is, or is nearly, Best-of-K.
 
     Args:
@@ -107,10 +76,13 @@ def grid(
     found = rules.get(rule)
     if found.grid is None:
         raise InputError(f"rule {rule!r} has no grid", "give its decorator a grid")
-    betas = steps(0.05, 20.0, BETAS[size], 1 / scale.unit) if found.by_value else [None]
     variants = found.grid(scale, size)
     own = {name: value for name, value in (shared or {}).items() if found.has_parameter(name)}
-    return [Setting(rule, {**own, **variant}, beta) for beta in betas for variant in variants]
+    settings = [{**own, **variant} for variant in variants]
+    if found.by_value:
+        betas = steps(0.05, 20.0, BETAS[size], 1 / scale.unit)
+        settings = [{**setting, "beta": beta} for beta in betas for setting in settings]
+    return [Method.of(rule, setting) for setting in settings]
 
 
 def _typical(rows: Array) -> float:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from darc.analysis.tune.advice import Advice
-from darc.analysis.tune.grid import BEST_OF_K, Setting
+from darc.analysis.tune.grid import BEST_OF_K
 from darc.analysis.tune.tuning import TunedRule
+from darc.decide.method import Method
 from darc.typing import Array
 from darc.views.chart import new_figure, style_axes
 from darc.views.palette import CHOICE, INK, LABEL, PALE
@@ -27,14 +28,14 @@ class Surface:
     across: Array
     upwards: Array | None
     gain: Array
-    chosen: Setting
-    by_fold: tuple[Setting, ...]
+    chosen: Method
+    by_fold: tuple[Method, ...]
 
-    def place(self, setting: Setting) -> tuple[int, int] | None:
+    def place(self, setting: Method) -> tuple[int, int] | None:
         """Where a setting is, (x, y), or None: a fold may have chosen another kind or scale."""
         if not _alike(setting, self.chosen):
             return None
-        x = np.flatnonzero(self.across == setting.knobs[self.knob]).tolist()
+        x = np.flatnonzero(self.across == setting.parameters[self.knob]).tolist()
         y = [0]
         if self.upwards is not None:
             y = np.flatnonzero(self.upwards == setting.beta).tolist()
@@ -47,10 +48,10 @@ def surface_of(row: TunedRule) -> Surface:
     Of a rule with several kinds of settings (tau and quantile, c and lam) it is the kind chosen.
     """
     chosen = row.setting
-    knob = next(name for name, value in chosen.knobs.items() if not isinstance(value, str))
-    flat = knob == "beta" or chosen.beta is None
+    knob = next(name for name, value in chosen.parameters.items() if not isinstance(value, str))
+    flat = knob == "beta" or "beta" not in chosen.parameters
     kept: dict[tuple[Any, Any], float] = {
-        (None if flat else setting.beta, setting.knobs[knob]): gain
+        (None if flat else setting.beta, setting.parameters[knob]): gain
         for setting, gain in row.surface
         if _alike(setting, chosen)
     }
@@ -60,10 +61,12 @@ def surface_of(row: TunedRule) -> Surface:
     return Surface(row.rule, knob, *ends, gains[0] if flat else gains, chosen, row.by_fold)
 
 
-def _alike(one: Setting, other: Setting) -> bool:
+def _alike(one: Method, other: Method) -> bool:
     """Whether two settings differ in the numbers of the same knobs only."""
-    return one.knobs.keys() == other.knobs.keys() and all(
-        other.knobs[key] == value for key, value in one.knobs.items() if isinstance(value, str)
+    return one.parameters.keys() == other.parameters.keys() and all(
+        other.parameters[key] == value
+        for key, value in one.parameters.items()
+        if isinstance(value, str)
     )
 
 
@@ -74,8 +77,8 @@ def draw_tuned(advice: Advice) -> "Figure":
     """
     assert advice.tuned is not None
     rows, unit = advice.tuned.rows, advice.tuned.objective.words
-    with_knobs = [row for row in rows if row.setting.knobs]
-    shown = next((row for row in with_knobs if row.rule == advice.setting.rule), None)
+    with_knobs = [row for row in rows if row.setting.parameters]
+    shown = next((row for row in with_knobs if row.rule == advice.setting.rule.name), None)
     row = shown or next(iter(with_knobs), None)
     figure = new_figure(12.4 if row else 6.0, 5.2)
     _gains(figure.add_subplot(1, 2 if row else 1, 1), advice)
@@ -90,17 +93,17 @@ def _gains(axes: Any, advice: Advice) -> None:
     """Gains on prompts held out with their intervals, the best on top."""
     assert advice.tuned is not None
     found = [(row.rule, row.gain, row.low, row.high) for row in advice.tuned.rows]
-    found.append((BEST_OF_K.rule, 0.0, 0.0, 0.0))
+    found.append((BEST_OF_K.rule.name, 0.0, 0.0, 0.0))
     found.sort(key=lambda each: each[1])
     for place, (rule, gain, low, high) in enumerate(found):
-        star = rule == advice.setting.rule
+        star = rule == advice.setting.rule.name
         axes.plot([low, high], [place, place], color=CHOICE if star else PALE, lw=2.0, zorder=2)
         look: dict[str, Any] = {"s": 34, "marker": "o", "facecolor": INK}
         if star:
             look = {**_STAR, "s": 210, "label": f"recommended: {advice.setting.text}"}
         axes.scatter(gain, place, edgecolor=INK, linewidth=1.2, zorder=3, **look)
     axes.axvline(0.0, color=LABEL, lw=1.2, ls="--")
-    names = ["Best-of-K" if rule == BEST_OF_K.rule else rule for rule, *_ in found]
+    names = ["Best-of-K" if rule == BEST_OF_K.rule.name else rule for rule, *_ in found]
     axes.set_yticks(range(len(found)), names)
     title = f"{advice.tuned.name}: prompts that had no part in the choice"
     style_axes(axes, title, f"gain over Best-of-K in {advice.tuned.objective.words}, 95 %")

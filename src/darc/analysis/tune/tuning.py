@@ -18,9 +18,10 @@ from darc.analysis.bootstrap import (
     resampled,
     unrounded,
 )
+from darc.analysis.evaluate.methods import ready_methods
 from darc.analysis.tune.crossfit import Fitted, Objective, crossfit, draw_trials, fold_numbers
-from darc.analysis.tune.grid import Setting, grid, scale_of, tunable
-from darc.decide.method import parse_rules
+from darc.analysis.tune.grid import grid, scale_of, tunable
+from darc.decide.method import Method, parse_methods
 from darc.decide.model.calibration_file import Calibrations
 from darc.errors import InputError, UnknownName
 from darc.ratings.ratings import Source, shuffled
@@ -74,7 +75,7 @@ class TunedRule:
     """
 
     rule: str
-    setting: Setting
+    setting: Method
     gain: float
     low: float
     high: float
@@ -84,8 +85,8 @@ class TunedRule:
     mean_high: float
     sigma: float
     sigma_high: float
-    by_fold: tuple[Setting, ...]
-    surface: tuple[tuple[Setting, float], ...]
+    by_fold: tuple[Method, ...]
+    surface: tuple[tuple[Method, float], ...]
 
     @property
     def optimism(self) -> float:
@@ -156,11 +157,11 @@ def tune(
         raise InputError(f"{folds} folds and {repeats} repeats", "use at least 2 and 1")
     names, absent = _rules(source, rules)
     shared = {} if caution is None else {"caution": caution}
-    parse_rules(names, shared, calibrations=calibrations)
+    parse_methods(names, shared, calibrations=calibrations)
     for aim in (objective,) if objective else (Objective(), Objective("mean")):
         drawn = partial(draw_trials, source, aim.needs_risk, repeats, seed, split, calibrations)
         seen = [
-            (trial.usable, (~np.isnan(trial.pools.samples)).sum(axis=3).max(axis=1))
+            (trial.usable, (~np.isnan(trial.batch.samples)).sum(axis=3).max(axis=1))
             for trial in drawn()
         ]
         if seen:
@@ -178,7 +179,10 @@ def tune(
         )
         for part in (*(kept[numbers != fold] for fold in range(folds)), kept)
     ]
-    grids = [[grid(name, scale, size, shared) for scale in scales] for name in names]
+    grids = [
+        [_ready_grid(source, calibrations, grid(name, scale, size, shared)) for scale in scales]
+        for name in names
+    ]
     tried = {setting.text for own in grids for settings in own for setting in settings}
     done = count(1)
     fitted = crossfit(
@@ -206,6 +210,13 @@ def tune(
     )
 
 
+def _ready_grid(
+    source: Source, calibrations: Calibrations | None, methods: Sequence[Method]
+) -> list[Method]:
+    """The methods of a grid with what they have learnt before."""
+    return ready_methods([method.with_calibrations(calibrations) for method in methods], source)
+
+
 def _rows(
     aim: Objective, fitted: Fitted, among: Mask, seed: int
 ) -> tuple[tuple[TunedRule, ...], float, float]:
@@ -225,7 +236,7 @@ def _rows(
     sigmas = risk + risks.gain, risk + risks.high
     columns = (*gained(aim.over, outcome), in_sample, *gained(average, mean), *sigmas)
     rows = zip(
-        *([own[-1].rule for own in fitted.chosen[1:]], [own[-1] for own in fitted.chosen[1:]]),
+        *([own[-1].rule.name for own in fitted.chosen[1:]], [own[-1] for own in fitted.chosen[1:]]),
         *(column.tolist() for column in columns),
         [tuple(own[:-1]) for own in fitted.chosen[1:]],
         [tuple((setting, each - merit) for setting, each in own) for own in fitted.surfaces],

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from darc.decide.ids import Ids
 from darc.decide.model import components
 from darc.decide.model.calibration import THREE_RATINGS, Calibration, Pair
 from darc.decide.model.components import Features
 from darc.decide.model.severity import inflation, severity, shared_noise
 from darc.decide.model.spread import DEFAULT_PRIOR, spread_posterior, summarize
-from darc.decide.pools import Ids
 from darc.decide.statistics.summary import c4
 from darc.typing import Array
 

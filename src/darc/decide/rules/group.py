@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from darc.decide.ids import Ids
 from darc.decide.model.severity import FEWEST_DF
-from darc.decide.pools import Ids, Pools
+from darc.decide.pools import Pools
 from darc.decide.registry import rule
 from darc.decide.rule import Choice, largest
 from darc.decide.rules.welfare import averaged
