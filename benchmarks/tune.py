@@ -13,7 +13,7 @@ from darc.analysis.tune.grid import grid, scale_of, tunable
 from darc.analysis.tune.tuning import tune
 from darc.decide.method import Method
 from darc.decide.sample_batch import SampleBatch
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Ratings
 from darc.ratings.simulated import simulate, two_minds
 
 SHAPE = (805, 16, 9)
@@ -22,19 +22,19 @@ ROUNDS = 3
 NOISY = 40
 
 
-def source_of(samples: np.ndarray, name: str) -> Source:
+def source_of(samples: np.ndarray, name: str) -> Ratings:
     """A source of ratings (P, K, n) by the same n people."""
     prompts, candidates, size = samples.shape
-    return Source(
+    return Ratings(
         name=name,
         kind="rater",
         prompt_ids=[f"p{i}" for i in range(prompts)],
         candidate_ids=[[f"c{i}" for i in range(candidates)]] * prompts,
         scorers=["rating"],
         samples=samples[:, None],
-        givers=np.broadcast_to(np.arange(size), (prompts, 1, candidates, size)),
-        giver_names=[f"r{i}" for i in range(size)],
-        tokens=np.full((prompts, candidates), np.nan),
+        raters=np.broadcast_to(np.arange(size), (prompts, 1, candidates, size)),
+        rater_names=[f"r{i}" for i in range(size)],
+        lengths=np.full((prompts, candidates), np.nan),
     )
 
 

@@ -31,8 +31,8 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Options that all share", "darc.engine.options", ("SampleOptions", "ChoosingOptions")),
     ("Registries", "darc.registry", ("Registry", "Makers", "Maker", "parse_spec")),
     ("Simulated people", "darc.ratings.simulated", ()),
-    ("What is evaluated", "darc.ratings.ratings", ("Source",)),
-    ("Ratings and runs to evaluate", "darc.analysis.reading", ("read_source", "read_run")),
+    ("What is evaluated", "darc.ratings.ratings", ("Ratings",)),
+    ("Ratings and runs to evaluate", "darc.analysis.reading", ("load_table", "load_run")),
     ("Evaluating", "darc.analysis.evaluate.evaluation", ("Evaluation", "evaluate")),
     (
         "Settings of an evaluation",

@@ -13,7 +13,7 @@ import pytest
 from tests.helpers import run_command
 from tests.runs.makers import start
 
-from darc.analysis.reading import read_any, read_texts
+from darc.analysis.reading import load_ratings, read_texts
 from darc.errors import InputError, TableError
 from darc.files import (
     append_private,
@@ -73,7 +73,7 @@ def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
         read_json(tmp_path)
 
 
-@pytest.mark.parametrize("read", [Questions, read_texts, read_any, read_keys, read_model])
+@pytest.mark.parametrize("read", [Questions, read_texts, load_ratings, read_keys, read_model])
 def test_deeply_nested_file_is_one_sentence(read: Callable[[Path], object], tmp_path: Path) -> None:
     path = tmp_path / "deep.jsonl"
     path.write_text('{"a": ' + DEEP + "\n", encoding="utf-8")
@@ -91,7 +91,7 @@ def test_later_line_of_an_audit_log(tmp_path: Path) -> None:
     ]:
         path.write_text(f"{json.dumps(AUDITED)}\n{line}\n", encoding="utf-8")
         with pytest.raises(InputError, match=rf"audit\.jsonl, line 2: .*{said}"):
-            read_any(path)
+            load_ratings(path)
 
 
 @pytest.mark.parametrize("nested", [DEEP, '{"a": ' * 100_000])

@@ -8,11 +8,11 @@ from typing import Any
 
 import darc.decide.rules  # noqa: F401  (registers the rules)
 from benchmarks.results.kept import Kept
-from darc.analysis.reading import read_run, read_texts, stem, texts_beside
+from darc.analysis.reading import load_run, read_texts, stem, texts_beside
 from darc.decide.registry import rules
 from darc.errors import InputError
 from darc.models.installed import DEFAULT
-from darc.ratings.ratings import Source
+from darc.ratings import ratings as loaded
 from darc.runs.questions import EXAMPLES, find_questions
 
 Found = Mapping[str, Any]
@@ -172,7 +172,7 @@ def _pool(kept: Kept, size: Size, generator: str, prompts: str, seed: str) -> Po
         folders[family] = kept.folder / family
         again = ("--family", family, "--out", folders[family], "--from", "variants")
         kept.output(family, *asked, *again, start=folders[FAMILIES[0]])
-    source = read_run(folders[FAMILIES[0]])
+    source = load_run(folders[FAMILIES[0]])
     usable, not_run = _usable(source)
     wanted = [word for rule in usable for word in ("--rule", rule)]
     measuring = (*size.measuring, "--seed", seed)
@@ -197,7 +197,7 @@ def _pool(kept: Kept, size: Size, generator: str, prompts: str, seed: str) -> Po
     )
 
 
-def _usable(source: Source) -> tuple[list[str], dict[str, str]]:
+def _usable(source: loaded.Ratings) -> tuple[list[str], dict[str, str]]:
     """The rules that come with DARC, and a reason for each that the side inputs do not allow."""
     usual = [name for name in rules if rules.get(name).unasked]
     own = [name for name in usual if rules.get(name).function.__module__.startswith("darc.")]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Ratings
 
 
 def make_source(
@@ -16,7 +16,7 @@ def make_source(
     kind: str = "rater",
     name: str = "made",
     **more: Any,
-) -> Source:
+) -> Ratings:
     generator = np.random.default_rng(seed)
     quality = generator.normal(5.0, 1.0, (prompts, 1, candidates, 1))
     spread = generator.uniform(0.2, 2.0, (prompts, 1, candidates, 1))
@@ -24,20 +24,20 @@ def make_source(
     samples = quality + spread * generator.normal(size=shape)
     if kind == "rater":
         samples = np.clip(np.rint(samples), 0, 10)
-    givers = np.broadcast_to(np.arange(raters), shape).copy()
+    numbers = np.broadcast_to(np.arange(raters), shape).copy()
     settings: dict[str, Any] = {
-        "tokens": generator.integers(5, 50, (prompts, candidates)).astype(float),
+        "lengths": generator.integers(5, 50, (prompts, candidates)).astype(float),
         "questions": [f"question {p}" for p in range(prompts)],
         "texts": [[f"answer {p} {k}" for k in range(candidates)] for p in range(prompts)],
     }
-    return Source(
+    return Ratings(
         name=name,
         kind=kind,
         prompt_ids=[f"p{p:03d}" for p in range(prompts)],
         candidate_ids=[[f"c{k}" for k in range(candidates)] for _ in range(prompts)],
         scorers=[""] if scorers == 1 else [f"s{m}" for m in range(scorers)],
         samples=samples,
-        givers=givers,
-        giver_names=[f"r{i}" for i in range(raters)],
+        raters=numbers,
+        rater_names=[f"r{i}" for i in range(raters)],
         **{**settings, **more},
     )

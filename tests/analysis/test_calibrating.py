@@ -6,14 +6,14 @@ import pytest
 from tests.analysis.helpers import make_source
 
 from darc.analysis.calibrating import calibrate_against, calibrate_source
-from darc.analysis.reading import read_any
+from darc.analysis.reading import load_ratings
 from darc.decide.model.components import USUAL_WEIGHT
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Ratings
 
 PROMPTS, CANDIDATES, REWRITES = 150, 6, 9
 
 
-def sources(tracks: float) -> tuple[Source, Source]:
+def sources(tracks: float) -> tuple[Ratings, Ratings]:
     """A run, and ratings whose disagreement follows that of the rewrites as far as it `tracks`."""
     generator = np.random.default_rng(3)
     shape = (PROMPTS, 1, CANDIDATES, 1)
@@ -24,8 +24,8 @@ def sources(tracks: float) -> tuple[Source, Source]:
     run = make_source(PROMPTS, CANDIDATES, REWRITES, kind="rewrite", name="run")
     human = make_source(PROMPTS, CANDIDATES, 8, name="people")
     return (
-        Source(**{**vars(run), "samples": scores}),
-        Source(**{**vars(human), "samples": ratings}),
+        Ratings(**{**vars(run), "samples": scores}),
+        Ratings(**{**vars(human), "samples": ratings}),
     )
 
 
@@ -49,8 +49,8 @@ def test_rewrites_alone_leave_disagreement_its_usual_weight() -> None:
 def test_few_ratings_of_people_change_nothing() -> None:
     run, people = sources(1.0)
     few = {name: getattr(people, name)[:5] for name in ("prompt_ids", "candidate_ids", "samples")}
-    few |= {name: getattr(people, name)[:5] for name in ("givers", "tokens", "questions", "texts")}
-    learnt = calibrate_against(run, Source(**{**vars(people), **few})).by_scorer[""]
+    few |= {name: getattr(people, name)[:5] for name in ("raters", "lengths", "questions", "texts")}
+    learnt = calibrate_against(run, Ratings(**{**vars(people), **few})).by_scorer[""]
     assert learnt.weight == calibrate_source(run).by_scorer[""].weight
 
 
@@ -64,7 +64,7 @@ def test_raters_of_a_panel_in_an_audit_log_are_known_by_name(tmp_path: Path) -> 
         row = {"prompt_id": "p", "candidates": [], "answer": "yes", "request_id": f"r{number}"}
         rows.append({**row, "scorers": ["panel"], "scores": [scores], "raters": list(raters)})
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    source = read_any(path)
-    assert (source.kind, source.rated) == ("panel", True)
+    source = load_ratings(path)
+    assert (source.kind, source.has_raters) == ("panel", True)
     found = calibrate_source(source).by_scorer[""].raters
     assert found == pytest.approx(raters, abs=0.2)

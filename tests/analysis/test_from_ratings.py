@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from darc.analysis.reading import read_source, stem
+from darc.analysis.reading import load_table, stem
 from darc.errors import TableError
-from darc.ratings.ratings import NOBODY, shuffled
+from darc.ratings.splitting import NOBODY
 
 RATINGS = """prompt_id,candidate_id,rater_id,rater_group,rating
 p,a,ann,cook,1
@@ -27,34 +27,34 @@ def write(folder: Path, zipped: bool = False) -> Path:
 
 @pytest.mark.parametrize("zipped", [False, True])
 def test_ratings_givers_and_groups(tmp_path: Path, zipped: bool) -> None:
-    source = read_source(write(tmp_path, zipped))
+    source = load_table(write(tmp_path, zipped))
     assert (source.name, source.kind, source.shape) == ("set", "rater", (2, 1, 2, 2))
     assert source.samples[0, 0, 0].tolist() == [1.0, 2.0]
     assert np.isnan(source.samples[1, 0, 1]).all()
-    names = [source.giver_names[g] for g in source.givers[1, 0, 0]]
+    names = [source.rater_names[g] for g in source.raters[1, 0, 0]]
     assert names == ["ann", "cid"]
-    assert source.givers[0, 0, 1].tolist()[1] == NOBODY
+    assert source.raters[0, 0, 1].tolist()[1] == NOBODY
     assert source.groups == {"ann": "cook", "cid": "baker"}
-    assert np.isnan(source.tokens).all()
+    assert np.isnan(source.lengths).all()
     assert not source.texts
 
 
 def test_systems_are_those_of_the_column_or_the_candidates(tmp_path: Path) -> None:
     path = write(tmp_path)
-    assert read_source(path).systems == [["a", "b"], ["a"]]
-    assert read_source(path, system="none").systems == []
+    assert load_table(path).systems == [["a", "b"], ["a"]]
+    assert load_table(path, system="none").systems == []
     path.write_text("prompt_id,candidate_id,rater_id,rating,model\np,a,1,2,x\np,b,1,3,y\n")
-    source = read_source(path, columns={"system": "model"})
+    source = load_table(path, columns={"system": "model"})
     assert source.systems == [["x", "y"]]
-    assert shuffled(source, 3).systems[0] == [
-        {"a": "x", "b": "y"}[name] for name in shuffled(source, 3).candidate_ids[0]
+    assert source.shuffled(3).systems[0] == [
+        {"a": "x", "b": "y"}[name] for name in source.shuffled(3).candidate_ids[0]
     ]
 
 
 def test_groups_of_raters_under_another_name(tmp_path: Path) -> None:
     path = tmp_path / "set.csv"
     path.write_text(RATINGS.replace("rater_id,rater_group", "judge,trade"))
-    source = read_source(path, columns={"rater_id": "judge", "rater_group": "trade"})
+    source = load_table(path, columns={"rater_id": "judge", "rater_group": "trade"})
     assert source.groups == {"ann": "cook", "cid": "baker"}
 
 
@@ -65,11 +65,11 @@ def test_texts_beside_the_ratings(tmp_path: Path) -> None:
     ]
     text = "\n".join(map(json.dumps, rows)).encode()
     (tmp_path / "set.texts.jsonl.gz").write_bytes(gzip.compress(text))
-    source = read_source(write(tmp_path, zipped=True), name="other")
+    source = load_table(write(tmp_path, zipped=True), name="other")
     assert source.name == "other"
     assert source.length_unit == "words"
-    assert source.tokens[0, 0] == 3
-    assert np.isnan(source.tokens[0, 1])
+    assert source.lengths[0, 0] == 3
+    assert np.isnan(source.lengths[0, 1])
     assert source.texts[0] == ["one two three", ""]
     assert list(source.questions) == ["why?", ""]
 
@@ -79,7 +79,7 @@ def test_bad_texts_are_told_by_line(tmp_path: Path, line: str) -> None:
     texts = tmp_path / "texts.jsonl"
     texts.write_text(f'\n{{"prompt_id": "p", "candidate_id": "a"}}\n{line}\n', encoding="utf-8")
     with pytest.raises(TableError, match="line 3"):
-        read_source(write(tmp_path), texts)
+        load_table(write(tmp_path), texts)
 
 
 def test_stem() -> None:

@@ -9,25 +9,25 @@ import pytest
 from tests.runs.makers import IDS, Words, rows, start
 
 from darc.analysis.evaluate.methods import methods
-from darc.analysis.reading import read_run
+from darc.analysis.reading import load_run
 from darc.analysis.report.pool_tables import latency_table, token_table
 from darc.errors import InputError
-from darc.ratings.ratings import NOBODY, restrict
+from darc.ratings.splitting import NOBODY
 from darc.runs.records import read_scores
 from darc.types import Candidate, Prompt
 
 
 def test_run_folder_as_a_source(tmp_path: Path) -> None:
     folder = start(tmp_path / "run")
-    source = read_run(tmp_path / "run")
+    source = load_run(tmp_path / "run")
     assert source.prompt_ids == IDS
     assert source.shape == (5, 2, 4, 4)
     assert source.name == "run"
     assert (source.generator, source.family, source.kind) == ("words", "style", "rewrite")
     assert source.scorers == ["length", "vowels"]
     missing = np.isnan(source.samples)
-    assert np.array_equal(source.givers == NOBODY, missing)
-    assert (source.givers[..., 0] == 0).all()
+    assert np.array_equal(source.raters == NOBODY, missing)
+    assert (source.raters[..., 0] == 0).all()
     lengths = [[len(text) for text in own] for own in source.texts]
     assert np.array_equal(source.samples[:, 0, :, 0], lengths)
     assert np.array_equal(source.side["log_likelihood"], np.tile([-1.0, -2.0, -3.0, -4.0], (5, 1)))
@@ -51,13 +51,13 @@ def test_run_folder_as_a_source(tmp_path: Path) -> None:
 
 def test_tokens_of_every_rule(tmp_path: Path) -> None:
     folder = start(tmp_path / "run")
-    source = read_run(tmp_path / "run")
+    source = load_run(tmp_path / "run")
     answers = rows(folder, "candidates.jsonl")["bread"]["candidates"]
     variants = rows(folder, "variants.jsonl")["bread"]["variants"]
     generated = sum(answer["tokens"] for answer in answers)
     each = [answer["tokens"] / len(answer["text"]) for answer in answers]
     rewrites = sum(each[v["candidate"]] * len(v["text"]) for v in variants)
-    only = restrict(source, [IDS.index("bread")], [[0, 1, 2, 3]])
+    only = source.subset([IDS.index("bread")], [[0, 1, 2, 3]])
     specs = methods(["epsilon", "caution:reward=original", "rbon:reward=original"])
     frame = token_table(only, specs)
     assert frame.column("method") == ["mean", "epsilon", "rbon:reward=original"]
@@ -84,27 +84,27 @@ def test_rewrites_by_a_model_cost_tokens(tmp_path: Path) -> None:
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace('"rewriter": "rules"', '"rewriter": "llm"'), encoding="utf-8")
     folder.shard(0).seal(IDS)
-    source = read_run(tmp_path / "run")
+    source = load_run(tmp_path / "run")
     texts = rows(folder, "variants.jsonl")["sky"]["variants"]
     texts += rows(folder, "rejected.jsonl")["sky"]["rejected"]
     answers = rows(folder, "candidates.jsonl")["sky"]["candidates"]
     for k, answer in enumerate(answers):
         length = sum(len(each["text"]) for each in texts if each["candidate"] == k)
         expected = length * answer["tokens"] / len(answer["text"])
-        assert source.spent["rewritten"][IDS.index("sky"), k] == pytest.approx(expected)
+        assert source.tokens_spent["rewritten"][IDS.index("sky"), k] == pytest.approx(expected)
 
 
 def test_lazy_run_is_refused(tmp_path: Path) -> None:
     start(tmp_path / "lazy", lazy=True)
     with pytest.raises(InputError, match="--complete"):
-        read_run(tmp_path / "lazy")
+        load_run(tmp_path / "lazy")
 
 
 def test_texts_are_read_from_the_shards_when_they_are_looked_at(tmp_path: Path) -> None:
     start(tmp_path / "run", shard_size=2)
-    source = read_run(tmp_path / "run")
+    source = load_run(tmp_path / "run")
     answers = [[text.split()[0] for text in own] for own in source.texts]
-    turned = restrict(source, [4, 0], [[2, 1], [0, 3]])
+    turned = source.subset([4, 0], [[2, 1], [0, 3]])
     assert [[text.split()[0] for text in own] for own in turned.texts] == [
         [answers[4][2], answers[4][1]],
         [answers[0][0], answers[0][3]],
@@ -126,7 +126,7 @@ def test_what_a_run_is_read_by_is_not_kept(tmp_path: Path, monkeypatch: pytest.M
         return scores
 
     monkeypatch.setattr("darc.runs.records.read_scores", noted)
-    source = read_run(tmp_path / "run")
+    source = load_run(tmp_path / "run")
     assert len(seen) == len(source.prompt_ids)
     assert not any(each() is not None for each in seen)
 
@@ -142,16 +142,16 @@ class SometimesRepeats(Words):
 
 def test_rules_of_an_evaluation_hear_of_copies(tmp_path: Path) -> None:
     start(tmp_path / "run", generator=SometimesRepeats())
-    source = read_run(tmp_path / "run")
+    source = load_run(tmp_path / "run")
     copies = dict(zip(source.prompt_ids, source.side["copies"].tolist(), strict=True))
     assert copies["sky"] == [1, 1, 1, 1]
     assert copies["bread"][:3] == [2, 1, 1]
     assert np.isnan(copies["bread"][3])
-    tokens = source.tokens[source.prompt_ids.index("bread"), :3]
-    spent = source.spent["generated"][source.prompt_ids.index("bread"), :3]
+    tokens = source.lengths[source.prompt_ids.index("bread"), :3]
+    spent = source.tokens_spent["generated"][source.prompt_ids.index("bread"), :3]
     assert spent.tolist() == (tokens * [2, 1, 1]).tolist()
 
 
 def test_runs_without_copies_have_no_such_side_input(tmp_path: Path) -> None:
     start(tmp_path / "run")
-    assert "copies" not in read_run(tmp_path / "run").side
+    assert "copies" not in load_run(tmp_path / "run").side

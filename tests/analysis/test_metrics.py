@@ -13,7 +13,7 @@ from darc.analysis.metrics import (
     pooled_units,
     taken,
 )
-from darc.ratings.ratings import NOBODY
+from darc.ratings.splitting import NOBODY
 
 GENERATOR = np.random.default_rng(11)
 
@@ -90,10 +90,10 @@ def test_lambda_matches_the_medians() -> None:
 
 def test_pairwise_scores_by_loops() -> None:
     judge = GENERATOR.integers(1, 4, (4, 2, 3, 5)).astype(float)
-    givers = np.stack([GENERATOR.permutation(5) for _ in range(24)]).reshape(4, 2, 3, 5)
-    givers[0, 0, 1, 2:], judge[0, 0, 1, 2:] = NOBODY, np.nan
+    raters = np.stack([GENERATOR.permutation(5) for _ in range(24)]).reshape(4, 2, 3, 5)
+    raters[0, 0, 1, 2:], judge[0, 0, 1, 2:] = NOBODY, np.nan
     index, base = np.array([[1, 2, 0, -1], [0, 0, 1, 1]]), np.array([0, 0, 1, 1])
-    found = pairwise_scores(judge, givers, index, base)
+    found = pairwise_scores(judge, raters, index, base)
     for a in range(2):
         for p in range(4):
             if index[a, p] < 0:
@@ -101,8 +101,8 @@ def test_pairwise_scores_by_loops() -> None:
                 continue
             each = []
             for m in range(2):
-                ours = dict(zip(givers[p, m, index[a, p]], judge[p, m, index[a, p]], strict=True))
-                theirs = dict(zip(givers[p, m, base[p]], judge[p, m, base[p]], strict=True))
+                ours = dict(zip(raters[p, m, index[a, p]], judge[p, m, index[a, p]], strict=True))
+                theirs = dict(zip(raters[p, m, base[p]], judge[p, m, base[p]], strict=True))
                 games = [
                     1.0 if ours[g] > theirs[g] else 0.5 if ours[g] == theirs[g] else 0.0
                     for g in ours.keys() & theirs.keys() - {NOBODY}

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from darc.analysis.reading import is_audit, read_any
+from darc.analysis.reading import is_audit, load_ratings
 from darc.errors import InputError
 
 
@@ -25,7 +25,7 @@ def test_complete_decisions_of_an_audit_log(tmp_path: Path) -> None:
         tmp_path / "audit.jsonl", row(1), row(2, lazy=True), row(3), row(4, scorers=["other"])
     )
     assert is_audit(path)
-    source = read_any(path)
+    source = load_ratings(path)
     assert source.prompt_ids == ["p r1", "p r3"]
     assert source.shape == (2, 1, 2, 2)
     assert source.samples[1, 0, 0, 0] == pytest.approx(0.3)
@@ -35,8 +35,8 @@ def test_complete_decisions_of_an_audit_log(tmp_path: Path) -> None:
 def test_lazy_log_says_how_to_get_all_scores(tmp_path: Path) -> None:
     path = written(tmp_path / "audit.jsonl", row(1, lazy=True))
     with pytest.raises(InputError, match="full"):
-        read_any(path)
+        load_ratings(path)
     torn = tmp_path / "torn.jsonl"
     torn.write_text(json.dumps(row(1)) + "\n{", encoding="utf-8")
     with pytest.raises(InputError, match="line 2"):
-        read_any(torn)
+        load_ratings(torn)

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from tests.cli.runs import darc
 
-from darc.analysis.reading import read_any
-from darc.ratings.halves import join
+from darc.analysis.reading import load_ratings
+from darc.ratings.joining import join
 
 
 @pytest.mark.slow
@@ -40,5 +40,5 @@ def test_an_export_joins_by_the_ids_that_were_given(
     assert evaluated.returncode == 0, evaluated.stderr
     rows = json.loads(evaluated.stdout)["frames"]["main"]["rows"]
     assert "run judged by ratings" in {row["source"] for row in rows}
-    joined = join(read_any(Path(exported)), read_any(ratings))
+    joined = join(load_ratings(Path(exported)), load_ratings(ratings))
     assert joined.unmatched == (0, 0)

@@ -16,7 +16,7 @@ from tests.fakes.answers import number
 from tests.runs.makers import contents, rows
 
 import darc
-from darc.analysis.reading import read_run
+from darc.analysis.reading import load_run
 from darc.cli import main
 from darc.runs.folder import RunFolder
 
@@ -278,7 +278,7 @@ def test_run_writes_grades_and_the_same_bytes_again(
         assert row["noise"] == pytest.approx(grades.var(axis=2, ddof=1).mean() ** 0.5)
     settings = folder.manifest()["settings"]
     assert [rater["name"] for rater in settings["panel"]["rater"]] == names
-    assert read_run(one).giver_names == names
+    assert load_run(one).rater_names == names
     capsys.readouterr()
     assert main(["show", str(one), "0", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)

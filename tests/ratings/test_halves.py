@@ -6,17 +6,17 @@ from tests.analysis.helpers import make_source
 
 from darc.analysis.evaluate.contest import ContestSettings, compare_rules
 from darc.errors import InputError, UnknownName
-from darc.ratings.halves import choose_split, draw_halves, has_stable_raters
-from darc.ratings.ratings import NOBODY, Source
+from darc.ratings.ratings import Ratings
+from darc.ratings.splitting import NOBODY
 from darc.settings.validation import validate_settings
 
 
-def halves_mask(source: Source, split: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def halves_mask(source: Ratings, split: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Which samples select and which judge, found by giving every sample its own number."""
     numbers = np.arange(source.samples.size, dtype=float).reshape(source.samples.shape)
     numbered = replace(source, samples=np.where(np.isnan(source.samples), np.nan, numbers))
-    halves = draw_halves(numbered, split, seed)
-    return np.isin(numbers, halves.select), np.isin(numbers, halves.judge)
+    halves = numbered.halves(split, seed)
+    return np.isin(numbers, halves.select.samples), np.isin(numbers, halves.judge.samples)
 
 
 @pytest.mark.parametrize("kind", ["rater", "rewrite"])
@@ -30,7 +30,7 @@ def test_poisoned_halves_change_nothing_on_the_other_side(
     clean = compare_rules(source, settings)
     for repeat in range(settings.repeats):
         one = settings.model_copy(update={"seed": repeat, "repeats": 1})
-        select, judge = halves_mask(source, choose_split(source, split), repeat)
+        select, judge = halves_mask(source, source.split_unit(split), repeat)
         assert not (select & judge).any()
         garbage = np.random.default_rng(repeat).normal(0, 1e6, source.samples.shape)
         poisoned = compare_rules(
@@ -52,7 +52,7 @@ def test_poisoned_halves_change_nothing_on_the_other_side(
 
 def test_a_panel_is_cut_in_two_equal_halves() -> None:
     source = make_source(5, 3, 6)
-    assert has_stable_raters(source)
+    assert source.raters_recur
     select, judge = halves_mask(source, "rater", 1)
     assert (select.sum(axis=3) == 3).all()
     assert (judge.sum(axis=3) == 3).all()
@@ -61,7 +61,7 @@ def test_a_panel_is_cut_in_two_equal_halves() -> None:
 
 def test_names_of_people_who_rated_nothing_do_not_count() -> None:
     source = make_source(5, 3, 4)
-    more = replace(source, giver_names=[*source.giver_names, "x", "y", "z"])
+    more = replace(source, rater_names=[*source.rater_names, "x", "y", "z"])
     for seed in range(5):
         select, _ = halves_mask(more, "rater", seed)
         assert (select.sum(axis=3) == 2).all()
@@ -79,35 +79,35 @@ def test_either_half_of_an_odd_panel_can_be_larger() -> None:
 
 def test_raters_who_never_come_back_are_not_stable() -> None:
     source = make_source(6, 3, 4)
-    givers = source.givers + 4 * np.arange(6)[:, None, None, None]
-    source = replace(source, givers=givers, giver_names=[str(i) for i in range(24)])
-    assert choose_split(source) == "sample"
-    assert choose_split(source, "rater") == "rater"
+    raters = source.raters + 4 * np.arange(6)[:, None, None, None]
+    source = replace(source, raters=raters, rater_names=[str(i) for i in range(24)])
+    assert source.split_unit() == "sample"
+    assert source.split_unit("rater") == "rater"
     select, judge = halves_mask(source, "sample", 0)
     assert (select.sum(axis=3) == 2).all()
     assert (judge.sum(axis=3) == 2).all()
 
 
 def test_one_prompt_is_split_by_rater() -> None:
-    assert choose_split(make_source(1, 3, 4)) == "rater"
+    assert make_source(1, 3, 4).split_unit() == "rater"
 
 
 def test_prompts_without_both_halves_are_dropped() -> None:
     source = make_source(3, 2, 4)
-    givers = source.givers.copy()
+    raters = source.raters.copy()
     samples = source.samples.copy()
-    samples[0, :, :, 1:], givers[0, :, :, 1:] = np.nan, NOBODY
-    source = replace(source, samples=samples, givers=givers)
+    samples[0, :, :, 1:], raters[0, :, :, 1:] = np.nan, NOBODY
+    source = replace(source, samples=samples, raters=raters)
     for seed in range(5):
-        halves = draw_halves(source, "rater", seed)
-        assert not halves.kept[0]
-        assert np.isnan(halves.select[0]).all()
-        assert np.isnan(halves.judge[0]).all()
+        halves = source.halves("rater", seed)
+        assert not halves.usable[0]
+        assert np.isnan(halves.select.samples[0]).all()
+        assert np.isnan(halves.judge.samples[0]).all()
 
 
 def test_rewrites_have_the_same_numbers_for_all_candidates() -> None:
     source = make_source(4, 3, 9, scorers=2, kind="rewrite")
-    assert choose_split(source) == "rewrite"
+    assert source.split_unit() == "rewrite"
     select, _ = halves_mask(source, "rewrite", 0)
     assert (select == select[:, :1, :1]).all()
     assert len({row.tobytes() for row in select[:, 0, 0]}) > 1
@@ -115,6 +115,6 @@ def test_rewrites_have_the_same_numbers_for_all_candidates() -> None:
 
 def test_unknown_splits_are_refused() -> None:
     with pytest.raises(UnknownName):
-        choose_split(make_source(), "raters")
+        make_source().split_unit("raters")
     with pytest.raises(InputError):
-        choose_split(make_source(kind="rewrite"), "rater")
+        make_source(kind="rewrite").split_unit("rater")

@@ -11,7 +11,7 @@ from tests.fakes import FakeServer
 from tests.serve.running import QUESTION, Running, parts, read_audit, running
 
 import darc
-from darc.analysis.reading import read_audit_log
+from darc.analysis.reading import load_audit_log
 from darc.serve.metadata import Audit
 
 # Three raters hate the first answer, nobody minds the second.
@@ -113,8 +113,8 @@ def test_the_log_has_all_numbers_and_is_read_again(panel_gateway: Running, tmp_p
     assert {"value", "sigma", "risk_premium", "mean"} <= row["candidates"][0].keys()
     assert row["people"]["answers"][0]["unhappy"] == 3
     assert row["answer"] == ANSWERS[1]
-    source = read_audit_log(tmp_path / "audit.jsonl")
-    assert source.giver_names == list(VIEWS)
+    source = load_audit_log(tmp_path / "audit.jsonl")
+    assert source.rater_names == list(VIEWS)
     assert np.array_equal(source.samples[0, 0], GRADES)
 
 

@@ -11,7 +11,7 @@ from tests.fakes import FakeServer
 from tests.serve.running import QUESTION, Running, parts, running
 
 import darc
-from darc.analysis.reading import read_audit_log
+from darc.analysis.reading import load_audit_log
 from darc.models.completion import THOUGHT
 
 
@@ -81,7 +81,7 @@ def test_audit_rows_name_the_raters(backend: FakeServer, tmp_path: Path) -> None
     row = json.loads((tmp_path / "audit.jsonl").read_text())
     assert row["raters"] == list(VIEWS)
     assert len(row["scores"][0]) == 4
-    assert read_audit_log(tmp_path / "audit.jsonl").giver_names == list(VIEWS)
+    assert load_audit_log(tmp_path / "audit.jsonl").rater_names == list(VIEWS)
 
 
 def test_select_is_judged_by_the_model_that_it_names(backend: FakeServer) -> None:

@@ -17,7 +17,7 @@ from tests.serve.scorers import CALLS
 
 from darc.analysis.evaluate.contest import ContestSettings
 from darc.analysis.evaluate.evaluation import evaluate
-from darc.analysis.reading import read_any
+from darc.analysis.reading import load_ratings
 from darc.cli import main
 from darc.decide.model.calibration_file import Calibrations
 from darc.models.remote.circuit_breaker import BreakerSettings
@@ -185,7 +185,7 @@ def test_decisions_can_be_evaluated(openai_server: FakeServer, tmp_path: Path) -
             messages = [{"role": "user", "content": f"Question {i}?"}]
             body = {**BODY, "messages": messages, "darc": darc}
             assert post(gateway, body).status_code == 200
-    source = read_any(path)
+    source = load_ratings(path)
     assert source.shape[0] == 4
     assert source.shape[2:] == (3, 4)
     assert evaluate(

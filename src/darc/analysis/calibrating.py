@@ -16,8 +16,8 @@ from darc.decide.model.components import CAP_PER_RELIABILITY, USUAL_DF, USUAL_WE
 from darc.decide.model.learning import learn, with_intervals
 from darc.decide.pools import Pools
 from darc.errors import InputError
-from darc.ratings.halves import join
-from darc.ratings.ratings import Source
+from darc.ratings.joining import join
+from darc.ratings.ratings import Ratings
 from darc.types import clipped
 from darc.typing import Array
 
@@ -28,7 +28,7 @@ GROUPS, FEWEST_PROMPTS = 20, 10
 KEPT = 64
 
 
-def calibrate_source(source: Source, lam: float = 2.0) -> Calibrations:
+def calibrate_source(source: Ratings, lam: float = 2.0) -> Calibrations:
     """What a source teaches, scorer by scorer.
 
     Rewrites show how wording moves a scorer, not whether people disagree: from them nothing but the
@@ -39,7 +39,7 @@ def calibrate_source(source: Source, lam: float = 2.0) -> Calibrations:
         systems = recurring_systems(system_ids(source.systems, source.shape[2]))
     found = []
     for m in range(ratings.shape[1]):
-        raters = Ids(source.givers[:, m], tuple(source.giver_names)) if source.rated else None
+        raters = Ids(source.raters[:, m], tuple(source.rater_names)) if source.has_raters else None
         learnt = learn(ratings[:, m], raters, systems, lam)
         if raters is not None:
             found.append(with_intervals(learnt, ratings[:, m], raters, systems))
@@ -50,7 +50,7 @@ def calibrate_source(source: Source, lam: float = 2.0) -> Calibrations:
     return _named(source, found)
 
 
-def calibrate_against(run: Source, people: Source, lam: float = 2.0) -> Calibrations:
+def calibrate_against(run: Ratings, people: Ratings, lam: float = 2.0) -> Calibrations:
     """What a run teaches, disagreement weighed as far as people's ratings of its answers bear out.
 
     For each scorer, people's mean - lam sigma of a candidate is regressed, within prompts, on the
@@ -163,21 +163,21 @@ def _with_weights(learnt: Calibration, ratings: Array) -> Calibration:
     )
 
 
-def _on_one_scale(source: Source) -> Array:
+def _on_one_scale(source: Ratings) -> Array:
     """The samples as the rule sees them: those of several scorers in common units."""
     samples = clipped(source.samples, source.bounds)
     pools = Pools(samples, normalize=source.constants if len(source.scorers) > 1 else None)
     return pools.normalized(samples)
 
 
-def _named(source: Source, found: Sequence[Calibration]) -> Calibrations:
+def _named(source: Ratings, found: Sequence[Calibration]) -> Calibrations:
     names = source.scorers if len(source.scorers) > 1 else [""]
     kept = tuple(sorted(prompt_hashes(source))[:KEPT])
     pairs = zip(names, found, strict=True)
     return Calibrations({name: replace(each, prompts=kept) for name, each in pairs})
 
 
-def prompt_hashes(source: Source) -> set[str]:
+def prompt_hashes(source: Ratings) -> set[str]:
     """A hash of every prompt's id and samples, whatever the order of its candidates and raters."""
     made = set()
     for name, samples in zip(source.prompt_ids, source.samples, strict=True):
@@ -186,7 +186,7 @@ def prompt_hashes(source: Source) -> set[str]:
     return made
 
 
-def leak(source: Source, calibrations: Calibrations | None) -> str:
+def leak(source: Ratings, calibrations: Calibrations | None) -> str:
     """A sentence where a calibration was learnt from prompts that it is now judged on, or none."""
     given = () if calibrations is None else calibrations.by_scorer.values()
     if not given or not prompt_hashes(source).intersection(*[each.prompts for each in given]):

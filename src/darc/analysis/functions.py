@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from darc.analysis.frame import Frame
 from darc.errors import InputError, UnknownName
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Ratings
 from darc.views.chart import ShownFigure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Ratings = Any  # a path, a `Source`, a data frame of pandas or polars, or a list of mappings
+# A path, `Ratings`, a data frame of pandas or polars, or a list of mappings.
+RatingsInput = Any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +56,7 @@ class Analysis:
         return pd.DataFrame.from_records(frame.records(), columns=list(frame.columns))
 
 
-def evaluate(*ratings: Ratings, rules: Sequence[str] = (), **settings: Any) -> Analysis:
+def evaluate(*ratings: RatingsInput, rules: Sequence[str] = (), **settings: Any) -> Analysis:
     """Which rule beats Best-of-K on ratings that did not select, as `darc eval` finds it.
 
     `settings` are those of `darc.analysis.evaluate.contest.ContestSettings`. Runs and ratings of
@@ -80,7 +81,7 @@ def evaluate(*ratings: Ratings, rules: Sequence[str] = (), **settings: Any) -> A
     )
 
 
-def diagnose(ratings: Ratings, scorer: int = 0, **options: Any) -> Analysis:
+def diagnose(ratings: RatingsInput, scorer: int = 0, **options: Any) -> Analysis:
     """Whether the raters' disagreement is signal, as `darc diagnose` finds it.
 
     `options` are those of `darc.analysis.diagnose.diagnosis.diagnose`.
@@ -95,7 +96,7 @@ def diagnose(ratings: Ratings, scorer: int = 0, **options: Any) -> Analysis:
     return Analysis(sentences, tables, result, lambda: {"diagnosis": draw_diagnosis([result])})
 
 
-def tune(ratings: Ratings, objective: str = "", lam: float = 2.0, **options: Any) -> Analysis:
+def tune(ratings: RatingsInput, objective: str = "", lam: float = 2.0, **options: Any) -> Analysis:
     """A rule and its strengths, chosen on some prompts and measured on others, as by `darc tune`.
 
     `options` are those of `darc.analysis.tune.tuning.tune`; `result` is the `Advice`, with its
@@ -124,7 +125,7 @@ def tune(ratings: Ratings, objective: str = "", lam: float = 2.0, **options: Any
     )
 
 
-def compare(ratings: Ratings, threshold: float | None = None, **options: Any) -> Analysis:
+def compare(ratings: RatingsInput, threshold: float | None = None, **options: Any) -> Analysis:
     """Which system is best for everyone, as `darc compare` finds it.
 
     `options` are those of `darc.analysis.compare.comparison.compare_systems`.
@@ -146,14 +147,14 @@ def compare(ratings: Ratings, threshold: float | None = None, **options: Any) ->
     )
 
 
-def _source(ratings: Ratings, place: int = 0) -> Source:
-    from darc.analysis.reading import read_any, read_source
+def _source(ratings: RatingsInput, place: int = 0) -> Ratings:
+    from darc.analysis.reading import load_ratings, load_table
 
-    if isinstance(ratings, Source):
+    if isinstance(ratings, Ratings):
         return ratings
     if isinstance(ratings, str | os.PathLike):
-        return read_any(Path(ratings))
-    return read_source(ratings, name=f"ratings{place or ''}")
+        return load_ratings(Path(ratings))
+    return load_table(ratings, name=f"ratings{place or ''}")
 
 
 def _named(kind: str, name: str, known: Mapping[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from darc.analysis.ranks import share_size
 from darc.decide.statistics import risk
 from darc.decide.statistics.bounds import lcb_coefficient
 from darc.decide.statistics.summary import batched
-from darc.ratings.ratings import NOBODY
+from darc.ratings.splitting import NOBODY
 from darc.types import Statistics
 from darc.typing import Array, Integers, Mask
 
@@ -74,18 +74,18 @@ def matched_lambda(mean: Array, sigma: Array) -> float:
     return float(np.nanmedian(np.abs(mean))) / middle if middle > 0 else float("nan")
 
 
-def pairwise_scores(judge: Array, givers: Integers, index: Integers, base: Integers) -> Array:
+def pairwise_scores(judge: Array, raters: Integers, index: Integers, base: Integers) -> Array:
     """Win rate minus one half against the base's choice, over the people who judged both.
 
-    `judge` and `givers` are (P, M, K, n), `index` (A, P), `base` (P,). A win of the same giver
-    counts 1, a tie 1/2, averaged over givers, then scorers. NaN where nobody judged both.
+    `judge` and `raters` are (P, M, K, n), `index` (A, P), `base` (P,). A win of the same giver
+    counts 1, a tie 1/2, averaged over raters, then scorers. NaN where nobody judged both.
     """
     rows = np.arange(len(judge))
-    right, by = judge[rows, :, np.maximum(base, 0)], givers[rows, :, np.maximum(base, 0)]
+    right, by = judge[rows, :, np.maximum(base, 0)], raters[rows, :, np.maximum(base, 0)]
     result = np.full(index.shape, np.nan)
     for position, chosen in enumerate(index):
         spot = np.maximum(chosen, 0)
-        left, who = judge[rows, :, spot], givers[rows, :, spot]
+        left, who = judge[rows, :, spot], raters[rows, :, spot]
         same = (who[..., :, None] == by[..., None, :]) & (who != NOBODY)[..., :, None]
         better = np.where(same, np.sign(left[..., :, None] - right[..., None, :]), 0.0)
         pairs = same.sum(axis=(2, 3))

@@ -15,7 +15,9 @@ from darc.decide.statistics.arrays import stacked
 from darc.errors import InputError, TableError
 from darc.files import json_lines
 from darc.ratings import read_ratings
-from darc.ratings.ratings import GIVEN, NOBODY, SPENT, Lookup, Source
+from darc.ratings.lazy import LazySequence
+from darc.ratings.ratings import GIVEN, SPENT, Ratings
+from darc.ratings.splitting import NOBODY
 from darc.runs import records
 from darc.runs.folder import RunFolder, check_complete, method_of
 from darc.runs.records import Fault, check_decision
@@ -32,14 +34,14 @@ RULES = "rules"
 WANTED = {"prompt_id", "candidates", "answer", "request_id"}
 
 
-def read_source(
+def load_table(
     path: Any,
     texts: str | os.PathLike[str] | None = None,
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
     system: str = "auto",
-) -> Source:
-    """The `Source` of a file of ratings in any layout that `darc select` reads, or of a data frame.
+) -> Ratings:
+    """The `Ratings` of a file in any layout that `darc select` reads, or of a data frame.
 
     `columns` says what the file calls a column. Systems are what the column `system` says, or else
     the candidates' ids; `system` "none" leaves them out.
@@ -64,16 +66,16 @@ def read_source(
     order = used[np.argsort(first)]
     place = np.full(len(batch.rater_names) + 1, NOBODY)
     place[order] = np.arange(len(order))
-    return Source(
+    return Ratings(
         name=name or "ratings",
         kind="rater",
         prompt_ids=batch.prompt_ids,
         candidate_ids=batch.candidate_ids,
         scorers=batch.scorer_ids,
         samples=batch.scores,
-        givers=place[batch.raters],
-        giver_names=[batch.rater_names[rater] for rater in order.tolist()],
-        tokens=stacked([np.array(own) for own in lengths]),
+        raters=place[batch.raters],
+        rater_names=[batch.rater_names[rater] for rater in order.tolist()],
+        lengths=stacked([np.array(own) for own in lengths]),
         questions=[next((question for question, _ in own if question), "") for own in words],
         texts=[[text for _, text in own] for own in words] if known else (),
         length_unit="words",
@@ -112,7 +114,7 @@ def read_texts(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
     return result
 
 
-def read_run(path: Path, name: str | None = None) -> Source:
+def load_run(path: Path, name: str | None = None) -> Ratings:
     """The scores and side inputs of a finished run; a lazy one must be completed.
 
     It is read shard by shard. What is kept are its numbers, which every rule looks at in every
@@ -163,24 +165,24 @@ def read_run(path: Path, name: str | None = None) -> Source:
         shared["copies"] = stacked(columns["copies"])
     described = records.scores_of(settings, samples[0])
     cost = cost_by_stage(folder.shards())
-    return Source(
+    return Ratings(
         name=name or path.resolve().name,
         kind="panel" if described.sample == records.RATER else "rewrite",
         prompt_ids=ids,
         candidate_ids=columns["candidates"],
         scorers=list(described.scorers),
         samples=samples,
-        givers=np.where(np.isnan(samples), NOBODY, np.arange(samples.shape[3])),
-        giver_names=list(described.samples),
-        tokens=stacked(columns["tokens"]),
+        raters=np.where(np.isnan(samples), NOBODY, np.arange(samples.shape[3])),
+        rater_names=list(described.samples),
+        lengths=stacked(columns["tokens"]),
         side=shared,
         systems=columns["names"] if any(map(any, columns["names"])) else (),
         constants=described.constants,
         bounds=described.bounds,
-        questions=Lookup(len(ids), lambda p: records.read_prompt(*read(p)).question),
-        texts=Lookup(len(ids), lambda p: [c.text for c in records.read_candidates(*read(p))]),
+        questions=LazySequence(len(ids), lambda p: records.read_prompt(*read(p)).question),
+        texts=LazySequence(len(ids), lambda p: [c.text for c in records.read_candidates(*read(p))]),
         costs={f"{s} {u}": x for s, own in cost.items() for u, x in own.items()} | rewrites,
-        spent={name: stacked(columns[name]) for name in SPENT},
+        tokens_spent={name: stacked(columns[name]) for name in SPENT},
         generator=settings["generator"]["name"],
         family=settings["rewrites"]["family"],
     )
@@ -220,7 +222,7 @@ def is_audit(path: Path) -> bool:
     return isinstance(row, dict) and set(row) >= WANTED
 
 
-def read_audit_log(path: Path) -> Source:
+def load_audit_log(path: Path) -> Ratings:
     """The decisions of a log whose scores are complete, under the scorers that most of them share.
 
     A lazy search leaves scores out: requests with darc = {"full": true} keep them all.
@@ -243,32 +245,32 @@ def read_audit_log(path: Path) -> Source:
     kept = [row for row, own in zip(rows, made, strict=True) if own == (scorers, raters)]
     samples = stacked([np.array(row["scores"], dtype=np.float64) for row in kept])
     sizes = [len(row["scores"][0]) for row in kept]
-    return Source(
+    return Ratings(
         name=path.stem,
         kind="panel" if raters else "rewrite",
         prompt_ids=[f"{row['prompt_id']} {row['request_id']}" for row in kept],
         candidate_ids=[[str(k) for k in range(size)] for size in sizes],
         scorers=list(scorers),
         samples=samples,
-        givers=np.where(np.isnan(samples), NOBODY, np.arange(samples.shape[3])),
-        giver_names=[*raters]
+        raters=np.where(np.isnan(samples), NOBODY, np.arange(samples.shape[3])),
+        rater_names=[*raters]
         or ["original", *(f"rewrite {i}" for i in range(1, samples.shape[3]))],
-        tokens=np.full((samples.shape[0], samples.shape[2]), np.nan),
+        lengths=np.full((samples.shape[0], samples.shape[2]), np.nan),
         generator="gateway",
     )
 
 
-def read_any(
+def load_ratings(
     path: Path,
     texts: Path | None = None,
     columns: Mapping[str, str] | None = None,
     system: str = "auto",
-) -> Source:
+) -> Ratings:
     """A run folder, a gateway's audit log, or ratings, whose candidates' texts are in `texts`.
 
     `columns` says what a file of ratings calls a column; `system` "none" forgets who wrote what.
     """
     if not path.is_dir() and not is_audit(path):
-        return read_source(path, texts, columns=columns, system=system)
-    source = read_run(path) if path.is_dir() else read_audit_log(path)
+        return load_table(path, texts, columns=columns, system=system)
+    source = load_run(path) if path.is_dir() else load_audit_log(path)
     return source if system != "none" else replace(source, systems=())

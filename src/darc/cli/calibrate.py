@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.output import print_json, print_table, say
-from darc.cli.parser import Parser, add_columns, check_least, columns_of, read_source, say_notes
+from darc.cli.parser import Parser, add_columns, check_least, columns_of, load_input, say_notes
 from darc.errors import InputError
 
 if TYPE_CHECKING:
     from darc.decide.model.calibration import Calibration
     from darc.decide.model.calibration_file import Calibrations
-    from darc.ratings.ratings import Source
+    from darc.ratings.ratings import Ratings
 
 NORMAL = 1.96
 TOLD = (
@@ -79,29 +79,29 @@ def run(arguments: Namespace) -> None:
 
 def _learnt(arguments: Namespace) -> "tuple[Calibrations, str]":
     from darc.analysis.calibrating import calibrate_against, calibrate_source
-    from darc.analysis.reading import read_any
+    from darc.analysis.reading import load_ratings
 
     if not arguments.lam >= 0:
         raise InputError(f"--lam is {arguments.lam}", "give 0 or more")
-    source = read_source(arguments)
+    source = load_input(arguments)
     if len(source.prompt_ids) < 2:
         raise InputError(f"{arguments.source} has one prompt", "give the ratings of many prompts")
     if arguments.ratings is None:
         return calibrate_source(source, arguments.lam), _counted(source)
-    people = read_any(arguments.ratings, None, columns_of(arguments), arguments.system)
+    people = load_ratings(arguments.ratings, None, columns_of(arguments), arguments.system)
     learnt = calibrate_against(source, people, arguments.lam)
     return learnt, f"{_counted(source)}; judged by {_counted(people)}"
 
 
-def _counted(source: "Source") -> str:
+def _counted(source: "Ratings") -> str:
     """A source's name and size in words."""
     import numpy as np
 
     ratings = int((~np.isnan(source.samples)).sum())
     candidates = int((~np.isnan(source.samples)).any(axis=(1, 3)).sum())
     told = f"{source.name}: {len(source.prompt_ids)} prompts, {candidates} candidates, "
-    if source.rated:
-        return f"{told}{ratings} ratings by {len(source.giver_names)} raters"
+    if source.has_raters:
+        return f"{told}{ratings} ratings by {len(source.rater_names)} raters"
     return f"{told}{ratings} scores"
 
 

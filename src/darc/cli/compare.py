@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from darc.cli.decision_view import unhappy_definition
 from darc.cli.output import draw, print_json, print_table
-from darc.cli.parser import Parser, add_columns, check_least, read_source
+from darc.cli.parser import Parser, add_columns, check_least, load_input
 from darc.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run(arguments: Namespace) -> None:
     from darc.analysis.compare.plot import draw_leaderboard
 
     check_least(arguments, top=0, draws=100)
-    source = read_source(arguments)
+    source = load_input(arguments)
     found = compare_systems(
         source,
         arguments.threshold,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.output import draw, print_json, print_table, progress, say
-from darc.cli.parser import Parser, add_columns, check_least, read_source
+from darc.cli.parser import Parser, add_columns, check_least, load_input
 
 if TYPE_CHECKING:
     from darc.analysis.diagnose.diagnosis import Diagnosis
@@ -41,7 +41,7 @@ def run(arguments: Namespace) -> None:
     from darc.analysis.tune.advice import advise
 
     check_least(arguments, top=1, splits=1, draws=1)
-    source = read_source(arguments)
+    source = load_input(arguments)
     scorers, steps = source.shape[1], count(1)
     options = {name: getattr(arguments, name) for name in ("splits", "draws", "top", "seed")}
     with progress("diagnosing", " parts") as report:

@@ -75,15 +75,15 @@ def run(arguments: Namespace) -> None:
     from darc import __version__
     from darc.analysis.evaluate.evaluation import evaluate
     from darc.analysis.evaluate.verdict import summary, verdicts
-    from darc.analysis.reading import read_any
+    from darc.analysis.reading import load_ratings
     from darc.analysis.report.page import write_evaluation
     from darc.analysis.tune.advice import advise
     from darc.analysis.tune.crossfit import Objective
 
     settings, out = _settings(arguments), arguments.out
     given = arguments.texts, columns_of(arguments), arguments.system
-    sources = [read_any(path, *given) for path in arguments.sources]
-    if settings.caution is not None and not any(source.rated for source in sources):
+    sources = [load_ratings(path, *given) for path in arguments.sources]
+    if settings.caution is not None and not any(source.has_raters for source in sources):
         note_wording("rewrite")
     with progress("evaluating", " tables") as report:
         every = arguments.json or out is not None
@@ -150,7 +150,7 @@ def _print(result: "Evaluation", said: Sequence[str], folder: Path | None) -> No
         print(human.note)
         for contest in result.contests:
             for subset in contest.subsets:
-                wanted = {"source": contest.source.name, "subset": subset}
+                wanted = {"source": contest.ratings.name, "subset": subset}
                 print()
                 _print_subset(contest, subset, main.where(**wanted), human.where(**wanted))
         print()
@@ -188,8 +188,8 @@ def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame"
         counts = "/".join(f"{row[name]:.0f}" for name in ("win", "tie", "loss"))
         if row["method"] not in same:
             rows.append([*numbers, *changes, counts])
-    print(f"{contest.source.name}, {subset}, {main.column('prompts')[0]:g} prompts")
-    header = ["rule", "reward", "risk", "tradeoff", tail, contest.source.length_unit]
+    print(f"{contest.ratings.name}, {subset}, {main.column('prompts')[0]:g} prompts")
+    header = ["rule", "reward", "risk", "tradeoff", tail, contest.ratings.length_unit]
     header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
     print_table(header, rows)
     if same:

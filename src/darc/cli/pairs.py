@@ -22,7 +22,7 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Read, pair, write, count."""
-    from darc.analysis.reading import read_any
+    from darc.analysis.reading import load_ratings
     from darc.cli.options import options_of
     from darc.errors import InputError
     from darc.files import atomic_writer
@@ -30,7 +30,7 @@ def run(arguments: Namespace) -> None:
     from darc.train.preferences import PairChoosing, make_pairs
 
     choosing = validate_settings(PairChoosing, options_of(arguments, PairChoosing))
-    source = read_any(arguments.source, arguments.texts)
+    source = load_ratings(arguments.source, arguments.texts)
     if not source.texts or not any(source.questions):
         raise InputError(
             f"{arguments.source} has no texts", "give them in a file after --texts; see --help"

@@ -14,7 +14,7 @@ from darc.errors import InputError
 
 if TYPE_CHECKING:
     from darc.decide.model.calibration_file import Calibrations
-    from darc.ratings.ratings import Source
+    from darc.ratings.ratings import Ratings
     from darc.web.connection_limits import ConnectionLimits
 
 DATA = Path(__file__).parent
@@ -155,11 +155,11 @@ def columns_of(arguments: Namespace) -> dict[str, str]:
     return split_pairs(arguments.column or (), "--column")
 
 
-def read_source(arguments: Namespace) -> "Source":
+def load_input(arguments: Namespace) -> "Ratings":
     """The ratings or the run that a command is given."""
-    from darc.analysis.reading import read_any
+    from darc.analysis.reading import load_ratings
 
-    return read_any(arguments.source, None, columns_of(arguments), arguments.system)
+    return load_ratings(arguments.source, None, columns_of(arguments), arguments.system)
 
 
 def check_least(arguments: Namespace, **least: int) -> None:

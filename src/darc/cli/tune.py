@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from darc.cli.decision_view import note_wording
 from darc.cli.output import draw, print_json, print_table, progress, say
-from darc.cli.parser import Parser, add_calibration, add_columns, calibrations_of, read_source
+from darc.cli.parser import Parser, add_calibration, add_columns, calibrations_of, load_input
 
 if TYPE_CHECKING:
     from darc.analysis.tune.advice import Advice
@@ -66,12 +66,12 @@ def run(arguments: Namespace) -> None:
     objective = None
     if (arguments.objective, arguments.lam, cap) != (None, None, None):
         objective = Objective(arguments.objective or "tradeoff", lam, risk_cap=cap)
-    source, calibrations = read_source(arguments), calibrations_of(arguments)
+    source, calibrations = load_input(arguments), calibrations_of(arguments)
     names = ("folds", "repeats", "seed", "split")
     options = {name: getattr(arguments, name) for name in names}
     options |= {"rules": arguments.rule, "size": arguments.grid, "calibrations": calibrations}
     options["caution"] = arguments.caution
-    if arguments.caution is not None and not source.rated:
+    if arguments.caution is not None and not source.has_raters:
         note_wording("rewrite")
     with progress("tuning", " settings") as report:
         tuned = tune(source, objective, **options, progress=report)

@@ -1,6 +1,6 @@
-"""What is evaluated: the candidates of many prompts with everything that is known of them."""
+"""`Ratings`: the samples of many prompts' candidates, with everything that is known about them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,71 +9,78 @@ from numpy.typing import NDArray
 
 from darc.decide.select import SIDE_INPUTS
 from darc.decide.statistics.draws import candidate_lots
-from darc.typing import Array, Integers
+from darc.errors import InputError, UnknownName
+from darc.ratings.lazy import LazyMapping, LazySequence
+from darc.ratings.splitting import NOBODY, draw_selecting, pack_left, raters_recur
+from darc.typing import Array, Integers, Mask
 
-NOBODY = -1
+SPLITS = ("auto", "rater", "sample")
+# The generator of a run whose answers were given to it.
 GIVEN = "given"
+# The keys of `Ratings.tokens_spent`.
 SPENT = ("generated", "rewritten", "scored")
 
 
-class Lookup(Sequence[Any]):
-    """So many items, each made from its place whenever it is looked at."""
-
-    def __init__(self, size: int, make: Callable[[int], Any]) -> None:
-        self.size, self.make = size, make
-
-    def __len__(self) -> int:
-        return self.size
-
-    def __getitem__(self, at: Any) -> Any:
-        places = range(self.size)[at]
-        return [*map(self.make, places)] if isinstance(at, slice) else self.make(places)
-
-
 @dataclass(frozen=True, eq=False)
-class Source:
-    """P prompts with up to K candidates and n samples of each under M scorers.
+class Ratings:
+    """P prompts with up to K candidates and up to n samples of each under M scorers.
 
-    `samples` (P, M, K, n) are on the raw scale, NaN where there is none, packed to the left.
-    `givers` (P, M, K, n) says who gave a sample, as an index into `giver_names`, `NOBODY` where
-    there is none: a rater, or the number of the rewrite (0 is the original). `kind` is "rater", for
-    people, "panel", for judges that are asked like people, or "rewrite". `side` holds side inputs
-    with a leading prompt axis, padded with NaN. `tokens` (P, K) are lengths, NaN where unknown.
-    `constants` are the scorers' fixed (locations, scales), None where they have none; `bounds` one
-    (low, high) a scorer to which a rule's input is clipped.
-    `systems[p][k]` names who wrote a candidate, "" where unknown, empty where it does not matter.
-    `texts[p][k]` are the candidates' texts and `questions[p]` the prompts', empty where unknown;
-    those of a run are read from its shards when they are looked at.
-    `length_unit` says what `tokens` counts. `groups` maps a giver's name to a group. `costs` are
-    totals by name (seconds, calls, tokens); `spent` the tokens that each part took, by what took
-    them: "generated" and "rewritten" (P, K), "scored" (P, K, n) for one scorer.
+    A sample is a rating by a person, a grade by a judge of a panel, or the score of a rewrite.
+    Subsets, shuffled candidates, halves and batches of a file are `Ratings` too.
     """
 
+    #: What reports call these ratings.
     name: str
+    #: Who gave the samples: "rater" (people), "panel" (judges that are asked like people) or
+    #: "rewrite" (scores of the original and its rewrites).
     kind: str
+    #: The ids of the prompts, (P,).
     prompt_ids: Sequence[str]
+    #: The ids of each prompt's candidates; a prompt may have fewer than K.
     candidate_ids: Sequence[Sequence[str]]
+    #: The names of the scorers, (M,); [""] where there is one without a name.
     scorers: Sequence[str]
+    #: The samples (P, M, K, n) on the raw scale, packed to the left, NaN where there is none.
     samples: Array
-    givers: Integers
-    giver_names: Sequence[str]
-    tokens: Array
+    #: Who gave each sample, (P, M, K, n), as an index into `rater_names`, `NOBODY` where there is
+    #: none. For rewrites it is the number of the rewrite (0 is the original).
+    raters: Integers
+    #: The names of the raters, or of the rewrites.
+    rater_names: Sequence[str]
+    #: The lengths of the candidates, (P, K), in units of `length_unit`, NaN where not known.
+    lengths: Array
+    #: Side inputs of rules by name, with a leading prompt axis, padded with NaN.
     side: Mapping[str, Array] = field(default_factory=dict)
+    #: The scorers' fixed locations and scales, None where they have none.
     constants: tuple[list[float], list[float]] | None = None
+    #: The (low, high) of each scorer to which a rule's input is clipped.
     bounds: Sequence[tuple[float, float]] | None = None
+    #: What wrote each candidate, "" where not known; empty where it does not matter.
     systems: Sequence[Sequence[str]] = ()
+    #: The text of each prompt, empty where not known. A run's are read when they are looked at.
     questions: Sequence[str] = ()
+    #: The text of each candidate, empty where not known. A run's are read when they are looked at.
     texts: Sequence[Sequence[str]] = ()
+    #: The group of each rater that is in one, by the rater's name.
     groups: Mapping[str, str] = field(default_factory=dict)
+    #: Totals of a run by name (seconds, calls, tokens).
     costs: Mapping[str, float] = field(default_factory=dict)
-    spent: Mapping[str, Array] = field(default_factory=dict)
+    #: The tokens that each part of a run took, by what took them: "generated" and "rewritten"
+    #: (P, K), "scored" (P, K, n) for one scorer.
+    tokens_spent: Mapping[str, Array] = field(default_factory=dict)
+    #: The name of the generator of a run.
     generator: str = ""
+    #: Which kind of rewrites a run made.
     family: str = ""
+    #: What `lengths` counts.
     length_unit: str = "tokens"
+    #: Other columns of a file by name: the cell of every candidate, by prompt. They are read when
+    #: they are looked at, so only while the file's table is open.
+    extra_columns: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
     @property
-    def rated(self) -> bool:
-        """Whether the samples are of raters, who can be known again by their names."""
+    def has_raters(self) -> bool:
+        """Whether the samples were given by raters, who are the same wherever a name returns."""
         return self.kind != "rewrite"
 
     @property
@@ -82,55 +89,219 @@ class Source:
         prompts, scorers, candidates, samples = self.samples.shape
         return prompts, scorers, candidates, samples
 
+    @property
+    def present(self) -> Mask:
+        """Where there is a sample, (P, M, K, n)."""
+        return ~np.isnan(self.samples)
 
-def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequence[int]]) -> Source:
-    """The source cut to some prompts, in order, and some candidates of each, in order."""
-    place = np.full((len(prompts), max(map(len, candidates))), -1, dtype=np.int64)
-    for row, chosen in zip(place, candidates, strict=True):
-        row[: len(chosen)] = chosen
-    rows, questions = np.asarray(prompts, dtype=np.int64), source.questions
+    def extras(self, prompt: int, candidate: int) -> dict[str, str]:
+        """The cells of the extra columns of one candidate, by column.
 
-    def cut(array: NDArray[Any], fill: float = np.nan, rows: Integers = rows) -> NDArray[Any]:
-        """Rows and candidates of (P, K, ...), filled where there is no candidate."""
-        found = array[rows[:, None], np.maximum(place, 0)]
-        found[place < 0] = fill
-        return found
+        Args:
+            prompt: The index of the prompt.
+            candidate: The index of the candidate within the prompt.
 
-    def turned(array: NDArray[Any], fill: float) -> NDArray[Any]:
-        found = cut(array.transpose(0, 2, 1, 3), fill)
-        return np.ascontiguousarray(found.transpose(0, 2, 1, 3))
+        Raises:
+            IndexError: The prompt has no such candidate.
+        """
+        if not 0 <= candidate < len(self.candidate_ids[prompt]):
+            raise IndexError(f"prompt {prompt} has no candidate {candidate}")
+        return {name: column[prompt][candidate] for name, column in self.extra_columns.items()}
 
-    def picked(words: Sequence[Sequence[str]]) -> Sequence[list[str]]:
-        return Lookup(len(rows), lambda row: [words[prompts[row]][k] for k in candidates[row]])
+    def subset(self, prompts: Sequence[int], candidates: Sequence[Sequence[int]]) -> "Ratings":
+        """Take some prompts, in order, and some candidates of each, in order.
 
-    side = {name: cut(array) for name, array in source.side.items()}
-    for name in (each for each in side if SIDE_INPUTS.get(each) == "KK"):
-        columns = cut(side[name].transpose(0, 2, 1), rows=np.arange(len(rows)))
-        side[name] = columns.transpose(0, 2, 1)
-    return replace(
-        source,
-        prompt_ids=[source.prompt_ids[p] for p in prompts],
-        candidate_ids=list(picked(source.candidate_ids)),
-        samples=turned(source.samples, np.nan),
-        givers=turned(source.givers, NOBODY),
-        tokens=cut(source.tokens),
-        side=side,
-        questions=Lookup(len(rows), lambda row: questions[prompts[row]]) if questions else (),
-        systems=list(picked(source.systems)) if source.systems else (),
-        texts=picked(source.texts) if source.texts else (),
-        spent={name: cut(array) for name, array in source.spent.items()},
-    )
+        Args:
+            prompts: The indices of the prompts.
+            candidates: The indices of the candidates to take of each of these prompts.
+
+        Returns:
+            Ratings whose arrays are copies.
+        """
+        cut = _Cut(prompts, candidates)
+        side = {name: cut.candidate_axis(array) for name, array in self.side.items()}
+        for name in side:
+            if SIDE_INPUTS.get(name) == "KK":
+                side[name] = cut.second_candidate_axis(side[name])
+        systems: Sequence[Sequence[str]] = ()
+        if self.systems:
+            systems = list(cut.nested(self.systems))
+        texts: Sequence[Sequence[str]] = ()
+        if self.texts:
+            texts = cut.nested(self.texts)
+        spent = {name: cut.candidate_axis(array) for name, array in self.tokens_spent.items()}
+        columns = self.extra_columns
+        return replace(
+            self,
+            prompt_ids=[self.prompt_ids[prompt] for prompt in prompts],
+            candidate_ids=list(cut.nested(self.candidate_ids)),
+            samples=cut.samples(self.samples, np.nan),
+            raters=cut.samples(self.raters, NOBODY),
+            lengths=cut.candidate_axis(self.lengths),
+            side=side,
+            systems=systems,
+            questions=_taken(self.questions, prompts),
+            texts=texts,
+            tokens_spent=spent,
+            extra_columns=LazyMapping([*columns], lambda name: cut.nested(columns[name])),
+        )
+
+    def shuffled(self, seed: int) -> "Ratings":
+        """Put the candidates of each prompt in a random order.
+
+        Rules break ties by the order, and in many files that is the order of the systems. The
+        order depends on (seed, prompt_id, candidate_id), so neither the file's order of prompts
+        nor that of candidates changes what is chosen.
+        """
+        orders = []
+        for prompt_id, candidate_ids in zip(self.prompt_ids, self.candidate_ids, strict=True):
+            lots = candidate_lots(seed, [prompt_id] * len(candidate_ids), candidate_ids)
+            orders.append(np.argsort(lots, kind="stable").tolist())
+        return self.subset(range(len(orders)), orders)
+
+    def with_scorers(self, wanted: Sequence[int]) -> "Ratings":
+        """Keep some of the scorers, given by their indices."""
+        constants = None
+        if self.constants is not None:
+            locations, scales = self.constants
+            constants = ([locations[m] for m in wanted], [scales[m] for m in wanted])
+        bounds = None
+        if self.bounds is not None:
+            bounds = [self.bounds[m] for m in wanted]
+        return replace(
+            self,
+            scorers=[self.scorers[m] for m in wanted],
+            samples=np.ascontiguousarray(self.samples[:, list(wanted)]),
+            raters=self.raters[:, list(wanted)],
+            constants=constants,
+            bounds=bounds,
+        )
+
+    def split_unit(self, split: str = "auto") -> str:
+        """Say what is divided into halves.
+
+        Args:
+            split: "rater", "sample", or "auto" for raters where the same ones come back over the
+                prompts, and samples otherwise. Rewrites are always split by their number.
+
+        Returns:
+            "rater", "sample" or "rewrite", as `halves` takes it.
+
+        Raises:
+            UnknownName: There is no such split.
+            InputError: There are no raters to split.
+        """
+        if split not in SPLITS:
+            raise UnknownName("split", split, SPLITS)
+        if split == "rater" and not self.has_raters:
+            raise InputError(f"{self.name} has no raters to split", "use --split sample")
+        if not self.has_raters:
+            return "rewrite"
+        if split != "auto":
+            return split
+        if self.raters_recur:
+            return "rater"
+        return "sample"
+
+    @property
+    def raters_recur(self) -> bool:
+        """Whether most samples come from raters who rate several prompts (or candidates of one)."""
+        return raters_recur(self.raters)
+
+    def halves(self, unit: str, seed: int) -> "Halves":
+        """Draw a half that selects and a half that judges, with no sample in both.
+
+        Args:
+            unit: What is divided: "rater", "sample" or "rewrite", see `split_unit`.
+            seed: Seed of the draw.
+        """
+        selecting = draw_selecting(self.samples, self.raters, unit, seed)
+        return self.halves_of(selecting, self.present & ~selecting)
+
+    def halves_of(self, selecting: Mask, judging: Mask) -> "Halves":
+        """Make the halves of given samples.
+
+        Args:
+            selecting: Mask (P, M, K, n) of the samples that select.
+            judging: Mask (P, M, K, n) of the samples that judge.
+        """
+        in_both = np.all(np.any(selecting, axis=3) & np.any(judging, axis=3), axis=1)
+        in_either = np.any(selecting | judging, axis=(1, 3))
+        usable = np.asarray(np.any(in_both, axis=1))
+        return Halves(
+            select=self._packed(selecting & in_both[:, None, :, None]),
+            judge=self._packed(judging & in_both[:, None, :, None]),
+            usable=usable,
+            left_out=int((in_either & ~in_both)[usable].sum()),
+        )
+
+    def _packed(self, wanted: Mask) -> "Ratings":
+        samples, raters = pack_left(self.samples, self.raters, wanted)
+        return replace(self, samples=samples, raters=raters)
 
 
-def shuffled(source: Source, seed: int) -> Source:
-    """The source with the candidates of each prompt in a random order.
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """Ratings that select and ratings that judge the same candidates of the same prompts.
 
-    Rules break ties by the order, and in many files that is the order of the systems. The order
-    depends on (seed, prompt_id, candidate_id), so neither the file's order of prompts nor that of
-    candidates changes what is chosen.
+    A candidate without samples in both halves has none in either.
     """
-    orders = []
-    for prompt, names in zip(source.prompt_ids, source.candidate_ids, strict=True):
-        lots = candidate_lots(seed, [prompt] * len(names), names)
-        orders.append(np.argsort(lots, kind="stable").tolist())
-    return restrict(source, range(len(orders)), orders)
+
+    #: The samples that rules decide by.
+    select: Ratings
+    #: The samples that their choices are judged by.
+    judge: Ratings
+    #: The prompts with a candidate that has samples in both halves, (P,).
+    usable: Mask
+    #: How many candidates of the usable prompts have samples in one half only.
+    left_out: int = 0
+
+
+class _Cut:
+    """Takes some prompts and some candidates of each out of arrays and nested sequences."""
+
+    def __init__(self, prompts: Sequence[int], candidates: Sequence[Sequence[int]]) -> None:
+        self._prompts = prompts
+        self._candidates = candidates
+        self._rows = np.asarray(prompts, dtype=np.int64)
+        width = max(len(chosen) for chosen in candidates)
+        self._columns = np.full((len(prompts), width), -1, dtype=np.int64)
+        for row, chosen in zip(self._columns, candidates, strict=True):
+            row[: len(chosen)] = chosen
+
+    def candidate_axis(self, array: NDArray[Any], fill: float = np.nan) -> NDArray[Any]:
+        """Cut an array (P, K, ...), filled where a prompt has no candidate."""
+        return self._take(array, self._rows, fill)
+
+    def second_candidate_axis(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Cut the last axis of (P, K, K), whose other axes are cut already."""
+        rows = np.arange(len(self._rows))
+        return self._take(array.transpose(0, 2, 1), rows, np.nan).transpose(0, 2, 1)
+
+    def samples(self, array: NDArray[Any], fill: float) -> NDArray[Any]:
+        """Cut an array (P, M, K, n)."""
+        by_candidate = self._take(array.transpose(0, 2, 1, 3), self._rows, fill)
+        return np.ascontiguousarray(by_candidate.transpose(0, 2, 1, 3))
+
+    def nested(self, rows: Sequence[Sequence[str]]) -> Sequence[list[str]]:
+        """Cut texts by prompt and candidate, each row when it is looked at."""
+        prompts = self._prompts
+        candidates = self._candidates
+
+        def make_row(position: int) -> list[str]:
+            row = rows[prompts[position]]
+            return [row[candidate] for candidate in candidates[position]]
+
+        return LazySequence(len(prompts), make_row)
+
+    def _take(self, array: NDArray[Any], rows: Integers, fill: float) -> NDArray[Any]:
+        result = array[rows[:, None], np.maximum(self._columns, 0)]
+        result[self._columns < 0] = fill
+        return result
+
+
+def _taken(items: Sequence[str], positions: Sequence[int]) -> Sequence[str]:
+    """The items at some positions, each when it is looked at; none where there are none."""
+    if not items:
+        return ()
+    return LazySequence(len(positions), lambda position: items[positions[position]])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.analysis.reading import read_any
+from darc.analysis.reading import load_ratings
 from darc.errors import InputError
 from darc.files import read_entries
 from darc.models.embeddings import best_embedder
@@ -46,7 +46,7 @@ def read_pairs(path: Path, texts: Path | None = None) -> list[AnswerPair]:
     if isinstance(first, dict) and {"chosen", "rejected"} & first.keys():
         rows = read_entries(path)
     else:
-        source = read_any(path, texts)
+        source = load_ratings(path, texts)
         if not source.texts or not any(source.questions):
             raise InputError(
                 f"{path} has neither pairs nor ratings with texts",

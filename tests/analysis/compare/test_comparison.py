@@ -6,9 +6,9 @@ import pytest
 
 from darc.analysis.compare.comparison import compare_systems
 from darc.analysis.compare.leaderboard import Leaderboard
-from darc.analysis.reading import read_source
+from darc.analysis.reading import load_table
 from darc.errors import InputError
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Ratings
 
 
 def ratings(
@@ -29,7 +29,7 @@ def ratings(
 
 
 def compare(path: Path, means: dict[str, float], **options: float) -> Leaderboard:
-    return compare_systems(read_source(ratings(path, means)), draws=300, **options)  # type: ignore[arg-type]
+    return compare_systems(load_table(ratings(path, means)), draws=300, **options)  # type: ignore[arg-type]
 
 
 def test_means_are_recovered_and_ranks_are_theirs(tmp_path: Path) -> None:
@@ -84,8 +84,8 @@ def test_one_system_cannot_be_compared(tmp_path: Path) -> None:
         compare(tmp_path / "r.csv", {"alone": 4.0})
 
 
-def source_of(path: Path, means: dict[str, float]) -> Source:
-    return read_source(ratings(path, means, prompts=10))
+def source_of(path: Path, means: dict[str, float]) -> Ratings:
+    return load_table(ratings(path, means, prompts=10))
 
 
 def test_people_are_unhappy_below_the_middle_of_the_scale(tmp_path: Path) -> None:

@@ -4,27 +4,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.analysis.diagnose.panel import RaterPanel, panel_of
-from darc.ratings.ratings import NOBODY, Source
+from darc.ratings.ratings import Ratings
+from darc.ratings.splitting import NOBODY
 
 Array = NDArray[np.float64]
 
 
-def source(ratings: Array, *, kind: str = "rater", groups: dict[str, str] | None = None) -> Source:
+def source(ratings: Array, *, kind: str = "rater", groups: dict[str, str] | None = None) -> Ratings:
     """The source of ratings (P, K, raters), NaN where a rater did not rate."""
     prompts, candidates, raters = ratings.shape
     absent = np.isnan(ratings)
     order = np.argsort(absent, axis=2, kind="stable")
-    givers = np.where(absent, NOBODY, np.arange(raters))
-    return Source(
+    numbers = np.where(absent, NOBODY, np.arange(raters))
+    return Ratings(
         name="made up",
         kind=kind,
         prompt_ids=[f"p{p}" for p in range(prompts)],
         candidate_ids=[[f"c{k}" for k in range(candidates)] for _ in range(prompts)],
         scorers=[""],
         samples=np.take_along_axis(ratings, order, axis=2)[:, None],
-        givers=np.take_along_axis(givers, order, axis=2)[:, None],
-        giver_names=[f"r{j}" for j in range(raters)],
-        tokens=np.full((prompts, candidates), np.nan),
+        raters=np.take_along_axis(numbers, order, axis=2)[:, None],
+        rater_names=[f"r{j}" for j in range(raters)],
+        lengths=np.full((prompts, candidates), np.nan),
         groups=groups or {},
     )
 

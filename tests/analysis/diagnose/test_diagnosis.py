@@ -7,7 +7,6 @@ from tests.analysis.diagnose.panels import Array, noise_only, panel, source
 from darc.analysis.diagnose.diagnosis import contention
 from darc.analysis.diagnose.panel import panel_of
 from darc.analysis.diagnose.reliability import reliabilities
-from darc.ratings.ratings import restrict
 
 
 def test_a_contentious_prompt_comes_first() -> None:
@@ -65,7 +64,7 @@ def test_one_prompt_has_no_interval() -> None:
 
 def test_of_equal_candidates_the_widest_is_drawn_by_lot() -> None:
     made = source(np.tile([1.0, 5.0, 2.0, 4.0], (200, 4, 1)))
-    turned = restrict(made, range(200), [[2, 3, 1, 0]] * 200)
+    turned = made.subset(range(200), [[2, 3, 1, 0]] * 200)
     named = [
         {row.prompt: row.widest for row in contention(panel_of(each), None, None)[0]}
         for each in (made, turned)

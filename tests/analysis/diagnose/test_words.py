@@ -7,10 +7,11 @@ from tests.analysis.diagnose.panels import Array, noise_only, source, uneven
 
 from darc.analysis.diagnose.diagnosis import diagnose
 from darc.analysis.diagnose.words import Words, words
-from darc.ratings.ratings import NOBODY, Source
+from darc.ratings.ratings import Ratings
+from darc.ratings.splitting import NOBODY
 
 
-def said(given: Source) -> Words:
+def said(given: Ratings) -> Words:
     return words(diagnose(given, splits=50, draws=100))
 
 
@@ -63,10 +64,10 @@ def test_thin_data_gets_a_sentence(ratings: Array, sentence: str, note: str) -> 
 
 def test_unknown_raters_are_noted_and_the_rest_is_made() -> None:
     given = source(uneven(1))
-    hidden = np.full_like(given.givers, NOBODY)
+    hidden = np.full_like(given.raters, NOBODY)
     for one in (
-        dataclasses.replace(given, givers=hidden),
-        dataclasses.replace(given, giver_names=["", *given.giver_names[1:]]),
+        dataclasses.replace(given, raters=hidden),
+        dataclasses.replace(given, rater_names=["", *given.rater_names[1:]]),
     ):
         found = words(made := diagnose(one, splits=50, draws=100))
         assert found.verdict == "signal"

@@ -20,7 +20,7 @@ from darc.analysis.evaluate.ablations import (
 )
 from darc.analysis.evaluate.contest import ContestSettings, Splits, compare_rules
 from darc.analysis.report.pool_tables import calibration_table, density, density_table
-from darc.ratings.halves import draw_halves, join
+from darc.ratings.joining import join
 
 SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=3, draws=40)
 
@@ -53,17 +53,18 @@ def test_ablations_are_against_best_of_k() -> None:
 
 
 def test_smaller_pools() -> None:
-    halves = draw_halves(make_source(6, 5, 8), "rater", 0)
+    halves = make_source(6, 5, 8).halves("rater", 0)
     fewer = fewer_candidates(halves, 2, 0)
-    assert ((~np.isnan(fewer.select)).any(axis=(1, 3)).sum(axis=1) == 2).all()
-    there = ~np.isnan(fewer.judge)
-    assert np.array_equal(there.any(axis=3), (~np.isnan(fewer.select)).any(axis=3))
+    assert ((~np.isnan(fewer.select.samples)).any(axis=(1, 3)).sum(axis=1) == 2).all()
+    there = ~np.isnan(fewer.judge.samples)
+    assert np.array_equal(there.any(axis=3), (~np.isnan(fewer.select.samples)).any(axis=3))
     short = fewer_samples(halves, 3, 0)
     assert short.select.shape == (6, 1, 5, 3)
-    assert np.isin(short.select, halves.select).all()
-    assert np.array_equal(short.judge, halves.judge)
+    assert np.isin(short.select.samples, halves.select.samples).all()
+    assert np.array_equal(short.judge.samples, halves.judge.samples)
     assert np.array_equal(
-        np.sort(fewer_samples(halves, 4, 0).select, axis=3), np.sort(halves.select, axis=3)
+        np.sort(fewer_samples(halves, 4, 0).select.samples, axis=3),
+        np.sort(halves.select.samples, axis=3),
     )
 
 
@@ -140,7 +141,7 @@ def test_calibration_by_loops() -> None:
     held = []
     for r in range(3):
         for p in range(12):
-            seen = halves[r].select[p, 0, contest.choice[r, 1, p]]
+            seen = halves[r].select.samples[p, 0, contest.choice[r, 1, p]]
             bound = seen.mean() - seen.std(ddof=1) * np.sqrt(np.log(4 / 0.2) / 3)
             held.append(contest.reward[r, 1, p] >= bound)
     found = frame.where(method="epsilon", nominal=0.8).records()[0]

@@ -11,7 +11,8 @@ from darc.analysis.evaluate.contest import ContestSettings, Splits, compare_rule
 from darc.analysis.evaluate.evaluation import judged_by_people
 from darc.analysis.report.rule_tables import compared, compared_tail, mean_of, outcomes
 from darc.errors import InputError
-from darc.ratings.halves import Halves, draw_halves, join
+from darc.ratings.joining import join
+from darc.ratings.ratings import Halves
 from darc.settings.validation import validate_settings
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=50)
@@ -21,14 +22,14 @@ def test_numbers_by_plain_loops() -> None:
     source = make_source(10, 4, 6)
     contest = compare_rules(source, SETTINGS)
     for r in range(3):
-        judge = draw_halves(source, "rater", r).judge
-        select = draw_halves(source, "rater", r).select
+        judge = source.halves("rater", r).judge.samples
+        select = source.halves("rater", r).select.samples
         for a in range(4):
             for p in range(10):
                 chosen = judge[p, 0, contest.choice[r, a, p]]
                 assert contest.reward[r, a, p] == pytest.approx(chosen.mean())
                 assert contest.risk[r, a, p] == pytest.approx(chosen.std(ddof=1))
-                assert contest.length[r, a, p] == source.tokens[p, contest.choice[r, a, p]]
+                assert contest.length[r, a, p] == source.lengths[p, contest.choice[r, a, p]]
                 both = contest.reward[r, a, p] - 2 * contest.risk[r, a, p]
                 assert contest.tradeoff[r, a, p] == pytest.approx(both)
         for p in range(10):
@@ -44,9 +45,9 @@ def test_numbers_by_plain_loops() -> None:
 def test_best_of_k_against_itself_is_nothing_but_ties() -> None:
     contest = compare_rules(make_source(), SETTINGS)
     for values in (contest.reward, contest.tradeoff):
-        found = compared(contest, values, contest.kept)
+        found = compared(contest, values, contest.usable)
         assert [cells[0] for cells in found.values()] == [0.0, 0.0, 0.0]
-    worst = compared_tail(contest, contest.kept)
+    worst = compared_tail(contest, contest.usable)
     assert [cells[0] for cells in worst.values()] == [0.0, 0.0, 0.0]
     assert (contest.against(contest.reward)[:, 0] == 0).all()
     assert (contest.pairwise[:, 0] == 0).all()
@@ -60,8 +61,8 @@ def test_worst_of_one_scorer_is_best_of_k() -> None:
 def test_averages_over_prompts_then_splits() -> None:
     contest = compare_rules(make_source(25), SETTINGS)
     lowest = np.sort(contest.reward, axis=2)[:, :, :3]
-    assert np.allclose(outcomes(contest, contest.kept)["cvar"], lowest.mean(axis=(0, 2)))
-    assert np.allclose(mean_of(contest.reward, contest.kept), contest.reward.mean(axis=(0, 2)))
+    assert np.allclose(outcomes(contest, contest.usable)["cvar"], lowest.mean(axis=(0, 2)))
+    assert np.allclose(mean_of(contest.reward, contest.usable), contest.reward.mean(axis=(0, 2)))
 
 
 def test_sigma_of_the_selection_half_and_the_pools_largest() -> None:
@@ -71,7 +72,7 @@ def test_sigma_of_the_selection_half_and_the_pools_largest() -> None:
     )
     contest = compare_rules(source, settings)
     for r in range(2):
-        sigma = draw_halves(source, "rater", r).select[:, 0].std(axis=2, ddof=1)
+        sigma = source.halves("rater", r).select.samples[:, 0].std(axis=2, ddof=1)
         assert np.allclose(contest.risk[r, 0], sigma[np.arange(10), contest.choice[r, 0]])
         assert np.allclose(contest.disagreement[r], sigma.max(axis=1))
 
@@ -91,7 +92,7 @@ def test_median_matching_never_looks_at_what_it_judges() -> None:
     )
     contest = compare_rules(source, settings)
     for r in range(2):
-        select = draw_halves(source, "rater", r).select[:, 0]
+        select = source.halves("rater", r).select.samples[:, 0]
         expected = np.median(select.mean(axis=2)) / np.median(select.std(axis=2, ddof=1))
         assert np.allclose(contest.lambdas[r], expected)
     assert contest.lam == pytest.approx(contest.lambdas.mean())
@@ -147,12 +148,12 @@ def test_a_contest_keeps_no_samples_of_its_splits() -> None:
 
     def halves() -> Iterator[Halves]:
         for half in Splits(source, settings):
-            seen.extend(map(weakref.ref, (half.select, half.judge)))
+            seen.extend(map(weakref.ref, (half.select.samples, half.judge.samples)))
             yield half
             assert sum(each() is not None for each in seen) <= 4
 
     contest = contest_of(source, halves(), settings, settings.methods, "rater")
-    assert len(contest.kept) == len(seen) / 2 == 8
+    assert len(contest.usable) == len(seen) / 2 == 8
     assert not any(each() is not None for each in seen)
 
 

@@ -7,12 +7,12 @@ from tests.analysis.helpers import make_source
 from darc.analysis.evaluate.contest import ContestSettings
 from darc.analysis.evaluate.evaluation import evaluate
 from darc.errors import InputError
-from darc.ratings.ratings import Source, restrict
+from darc.ratings.ratings import Ratings
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic"), repeats=3, draws=30)
 
 
-def said(source: Source, *more: Source) -> str:
+def said(source: Ratings, *more: Ratings) -> str:
     return "\n".join(evaluate([source, *more], SETTINGS, ablations=False).warnings)
 
 
@@ -88,10 +88,10 @@ def test_all_ties() -> None:
 
 def test_missing_texts() -> None:
     unknown = np.full((25, 4), np.nan)
-    assert "there are no texts" in said(make_source(25, texts=(), tokens=unknown))
+    assert "there are no texts" in said(make_source(25, texts=(), lengths=unknown))
     partly = unknown.copy()
     partly[:, :2] = 5.0
-    assert "some candidates have no text" in said(make_source(25, tokens=partly))
+    assert "some candidates have no text" in said(make_source(25, lengths=partly))
 
 
 def test_three_raters_cannot_show_what_sigma_gains() -> None:
@@ -161,7 +161,7 @@ def test_the_order_of_candidates_in_a_file_changes_nothing() -> None:
     run = replace(run, samples=np.rint(run.samples))
     found = []
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
-        sources = [restrict(each, range(25), [order] * 25) for each in (run, make_source(25))]
+        sources = [each.subset(range(25), [order] * 25) for each in (run, make_source(25))]
         result = evaluate(sources, settings)
         assert set(rules) <= set(result.contests[0].methods)
         found.append(

@@ -14,53 +14,54 @@ from darc.decide.registry import rules
 from darc.decide.rule import Choice, Rule
 from darc.decide.select import select, select_batch
 from darc.errors import InputError, UnknownName
-from darc.ratings.halves import Halves, draw_halves
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Halves, Ratings
 from darc.types import clipped
 
 
 def test_every_rule_chooses_as_by_itself() -> None:
     source = make_source(14, 5, 6, scorers=2)
-    halves = draw_halves(source, "rater", 0)
+    halves = source.halves("rater", 0)
     decided = decide_halves(methods(), halves, source, seed=3)
     assert set(decided.failures) == {"caution", "mbr", "mc_dropout", "rbon"}
     for spec in (each for each in methods() if each.text not in decided.failures):
-        alone = select_batch(halves.select, spec.rule.name, seed=3, prompt_ids=source.prompt_ids)
+        alone = select_batch(
+            halves.select.samples, spec.rule.name, seed=3, prompt_ids=source.prompt_ids
+        )
         assert np.array_equal(decided.index[spec.text], alone.index), spec.text
 
 
 def test_a_rule_learns_from_the_selecting_half_alone() -> None:
     source = make_source(40, 4, 8, systems=[["a", "b", "c", "d"]] * 40)
-    halves = draw_halves(source, "rater", 0)
+    halves = source.halves("rater", 0)
     poisoned = replace(source, samples=np.where(_selecting(source, halves), source.samples, 9.0))
-    again = draw_halves(poisoned, "rater", 0)
-    assert not np.array_equal(halves.judge, again.judge)
+    again = poisoned.halves("rater", 0)
+    assert not np.array_equal(halves.judge.samples, again.judge.samples)
     specs = methods(["auto"])
     found = [decide_halves(specs, h, s).index for h, s in ((halves, source), (again, poisoned))]
     assert np.array_equal(found[0]["auto"], found[1]["auto"])
-    raters = np.array(source.giver_names)[halves.select_givers[:, 0]]
-    alone = select_batch(halves.select, "auto", rater_ids=raters, system_ids=source.systems)
+    raters = np.array(source.rater_names)[halves.select.raters[:, 0]]
+    alone = select_batch(halves.select.samples, "auto", rater_ids=raters, system_ids=source.systems)
     assert np.array_equal(found[0]["auto"], alone.index)
 
 
-def _selecting(source: Source, halves: Halves) -> NDArray[np.bool_]:
-    return np.isin(source.givers, np.unique(halves.select_givers))
+def _selecting(source: Ratings, halves: Halves) -> NDArray[np.bool_]:
+    return np.isin(source.raters, np.unique(halves.select.raters))
 
 
 def test_rewrites_are_decided_by_what_darc_begins_with() -> None:
     source = make_source(40, 4, 8, kind="rewrite")
-    halves = draw_halves(source, "rewrite", 0)
-    alone = [select(pool, "auto", sample="rewrite").index for pool in halves.select]
+    halves = source.halves("rewrite", 0)
+    alone = [select(pool, "auto", sample="rewrite").index for pool in halves.select.samples]
     assert decide_halves(methods(["auto"]), halves, source).index["auto"].tolist() == alone
 
 
 def test_a_calibration_takes_the_place_of_learning() -> None:
     source = make_source(40, 4, 8)
-    severe = {name: 4.0 * place for place, name in enumerate(source.giver_names)}
+    severe = {name: 4.0 * place for place, name in enumerate(source.rater_names)}
     learnt = Calibration(raters=severe)
-    halves = draw_halves(source, "sample", 0)
-    raters = np.array(source.giver_names)[halves.select_givers[:, 0]]
-    wanted = select_batch(halves.select, "auto", rater_ids=raters, calibration=learnt).index
+    halves = source.halves("sample", 0)
+    raters = np.array(source.rater_names)[halves.select.raters[:, 0]]
+    wanted = select_batch(halves.select.samples, "auto", rater_ids=raters, calibration=learnt).index
     specs = methods(["auto"], calibrations=as_calibrations(learnt))
     assert np.array_equal(decide_halves(specs, halves, source).index["auto"], wanted)
     plain = decide_halves(methods(["auto"]), halves, source).index["auto"]
@@ -69,7 +70,7 @@ def test_a_calibration_takes_the_place_of_learning() -> None:
 
 def test_side_inputs_are_used_and_missing_ones_named() -> None:
     source = make_source(6, 3, 4)
-    halves = draw_halves(source, "rater", 0)
+    halves = source.halves("rater", 0)
     reasons = decide_halves(methods(), halves, source).failures
     missing = {label for label, why in reasons.items() if why.startswith("there is no ")}
     assert missing == {"caution", "mbr", "mc_dropout", "rbon"}
@@ -115,9 +116,9 @@ def test_bounds_clip_what_selects_and_not_what_judges() -> None:
 
 def test_dropped_prompts_are_not_decided() -> None:
     source = make_source(5, 3, 4)
-    halves = draw_halves(source, "rater", 0)
+    halves = source.halves("rater", 0)
     kept = np.array([True, False, True, True, False])
-    index = decide_halves(methods(["lcb"]), replace(halves, kept=kept), source).index["lcb"]
+    index = decide_halves(methods(["lcb"]), replace(halves, usable=kept), source).index["lcb"]
     assert ((index >= 0) == kept).all()
 
 

@@ -37,7 +37,7 @@ def test_noise_is_seldom_taken_for_a_gain() -> None:
         contest = compare_rules(
             replace(source, samples=samples), SETTINGS.model_copy(update=settings)
         )
-        overall = judge(contest, "overall", contest.kept)
+        overall = judge(contest, "overall", contest.usable)
         wrong += bool(overall.better(0) or overall.better(1))
     assert wrong <= 4
 
@@ -96,10 +96,10 @@ def test_tuning_and_evaluation_have_the_same_band(unit: float) -> None:
     # Of all prompts the CVaR is the mean, so that both measures have the same differences.
     settings = ContestSettings(rules=("lcb", "worst", "cvar", "soft"), repeats=3, lam=0.0, tail=1.0)
     contest = compare_rules(source, settings)
-    assert contest.kept.all()
-    found = judge(contest, "overall", contest.kept)
+    assert contest.usable.all()
+    found = judge(contest, "overall", contest.usable)
     tuned = gains(
-        lambda counts: average(contest.reward, contest.kept, counts),
+        lambda counts: average(contest.reward, contest.usable, counts),
         largest(contest.reward),
         60,
         0,

@@ -20,19 +20,19 @@ def result() -> Evaluation:
 
 def test_cases_are_those_of_the_first_split(result: Evaluation) -> None:
     for found, contest in zip(galleries(result), result.contests, strict=False):
-        half = next(iter(Splits(contest.source, contest.settings)))
+        half = next(iter(Splits(contest.ratings, contest.settings)))
         place = contest.methods.index("epsilon")
         changed = np.flatnonzero(contest.choice[0, 0] != contest.choice[0, place])
         assert found.changed == len(changed)
         assert found.rule == "epsilon"
-        prompts = list(contest.source.prompt_ids)
+        prompts = list(contest.ratings.prompt_ids)
         for case in found.cases:
             p = prompts.index(case.prompt_id)
             assert p in changed
             assert (
-                case.base.candidate_id == contest.source.candidate_ids[p][contest.choice[0, 0, p]]
+                case.base.candidate_id == contest.ratings.candidate_ids[p][contest.choice[0, 0, p]]
             )
-            judged = half.judge[p, 0, contest.choice[0, place, p]]
+            judged = half.judge.samples[p, 0, contest.choice[0, place, p]]
             assert case.ours.judge[0] == judged[~np.isnan(judged)].tolist()
         gains = [case.gain for case in found.cases]
         better, worse = [g for g in gains if g > 0], [g for g in gains if g <= 0]

@@ -21,7 +21,7 @@ from darc.analysis.report.page import (
     report_page,
     write_evaluation,
 )
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Ratings
 
 SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=2, draws=30)
 EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)>"
@@ -163,39 +163,39 @@ def test_long_tables_are_folded() -> None:
     assert "<summary>99 rows</summary>" in pages[1]
 
 
-def one_rater() -> Source:
+def one_rater() -> Ratings:
     return make_source(raters=1)
 
 
-def one_prompt() -> Source:
+def one_prompt() -> Ratings:
     return make_source(prompts=1)
 
 
-def one_candidate() -> Source:
+def one_candidate() -> Ratings:
     return make_source(candidates=1)
 
 
-def all_ties() -> Source:
+def all_ties() -> Ratings:
     source = make_source()
     return replace(source, samples=np.full_like(source.samples, 4.0))
 
 
-def no_texts() -> Source:
-    return make_source(texts=(), questions=(), tokens=np.full((12, 4), np.nan))
+def no_texts() -> Ratings:
+    return make_source(texts=(), questions=(), lengths=np.full((12, 4), np.nan))
 
 
-def holes() -> Source:
+def holes() -> Ratings:
     source = make_source()
     gone = np.random.default_rng(0).random(source.samples.shape) < 0.7
     return replace(
         source,
         samples=np.where(gone, np.nan, source.samples),
-        givers=np.where(gone, -1, source.givers),
+        raters=np.where(gone, -1, source.raters),
     )
 
 
 @pytest.mark.parametrize("make", [one_rater, one_prompt, one_candidate, all_ties, no_texts, holes])
-def test_poor_data_still_make_a_report(make: Callable[[], Source], tmp_path: Path) -> None:
+def test_poor_data_still_make_a_report(make: Callable[[], Ratings], tmp_path: Path) -> None:
     result = evaluate([make()], SETTINGS, ablations=make in (one_prompt, holes))
     said = summary(result, verdicts(result))
     write_evaluation(result, said, tmp_path, "1")

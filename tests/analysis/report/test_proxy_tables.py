@@ -15,7 +15,7 @@ from darc.analysis.report.proxy_tables import (
     validity_table,
 )
 from darc.errors import InputError
-from darc.ratings.halves import join
+from darc.ratings.joining import join
 
 BASE = np.zeros(12, dtype=np.int64)
 
@@ -112,8 +112,8 @@ def test_overlap_scatter_and_mismatches_also_of_best_of_k_s_choice() -> None:
 
 
 def test_unknown_lengths_are_not_controlled() -> None:
-    proxy = make_source(5, 3, 4, kind="rewrite", tokens=np.full((5, 3), np.nan))
-    human = make_source(5, 3, 4, seed=1, name="people", tokens=np.full((5, 3), np.nan))
+    proxy = make_source(5, 3, 4, kind="rewrite", lengths=np.full((5, 3), np.nan))
+    human = make_source(5, 3, 4, seed=1, name="people", lengths=np.full((5, 3), np.nan))
     assert len(items_of(join(proxy, human)).controls) == 1
 
 

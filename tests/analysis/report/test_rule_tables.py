@@ -24,8 +24,8 @@ from darc.analysis.report.rule_tables import (
     scalarisation_table,
     sensitivity_table,
 )
-from darc.ratings.halves import join
-from darc.ratings.ratings import Source, restrict
+from darc.ratings.joining import join
+from darc.ratings.ratings import Ratings
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=60)
 
@@ -74,7 +74,7 @@ def test_human(contest: Contest) -> None:
 
 
 def test_buckets_share_the_prompts_out(contest: Contest) -> None:
-    masks = bucket_masks(contest.disagreement, list(contest.source.prompt_ids))
+    masks = bucket_masks(contest.disagreement, list(contest.ratings.prompt_ids))
     assert (np.sum(masks, axis=0) == 1).all()
     assert all((mask.sum(axis=1) == 4).all() for mask in masks)
     for low, high in pairwise(masks):
@@ -133,12 +133,12 @@ def test_z_scores_are_free_of_the_scale(contest: Contest) -> None:
             np.mean(reward - 3 * (contest.risk[r, a] - sigma.mean()) / sigma.std(ddof=1))
         )
     assert found["epsilon"] == pytest.approx(np.mean(expected))
-    source = replace(contest.source, samples=40 * contest.source.samples + 7)
+    source = replace(contest.ratings, samples=40 * contest.ratings.samples + 7)
     scaled = sensitivity_table(
         compare_rules(source, SETTINGS.model_copy(update={"rules": ("lcb", "worst")}))
     )
     plain = sensitivity_table(
-        compare_rules(contest.source, SETTINGS.model_copy(update={"rules": ("lcb", "worst")}))
+        compare_rules(contest.ratings, SETTINGS.model_copy(update={"rules": ("lcb", "worst")}))
     )
     left, right = (
         np.array(each.where(form="z-scored").column("tradeoff"), dtype=float)
@@ -206,13 +206,13 @@ def test_a_proxys_study_is_bucketed_by_people_too() -> None:
     assert set(own.column("by")) == {"the selecting half"}
 
 
-def families() -> list[Source]:
+def families() -> list[Ratings]:
     """Runs of two families, one of them with its prompts in another order and one prompt less."""
     style, targeted = (
         make_source(15, 4, 6, seed=s, kind="rewrite", name=family, family=family)
         for s, family in enumerate(("style", "targeted"))
     )
-    return [restrict(targeted, list(range(13, -1, -1)), [range(4)] * 14), style]
+    return [targeted.subset(list(range(13, -1, -1)), [range(4)] * 14), style]
 
 
 def test_families_stand_side_by_side() -> None:
@@ -225,8 +225,8 @@ def test_families_stand_side_by_side() -> None:
     assert not len(family_table(contests[1:]))
     targeted, style = contests[:2]
     for split in range(SETTINGS.repeats):
-        wanted = {style.source.prompt_ids[p] for p in np.flatnonzero(style.high[split]).tolist()}
-        rows = [p for p, name in enumerate(targeted.source.prompt_ids) if name in wanted]
+        wanted = {style.ratings.prompt_ids[p] for p in np.flatnonzero(style.high[split]).tolist()}
+        rows = [p for p, name in enumerate(targeted.ratings.prompt_ids) if name in wanted]
         alone = [replace_splits(each, split) for each in (targeted, style)]
         row = family_table(alone).where(family="targeted", slice="stress", method="epsilon")
         a = targeted.methods.index("epsilon")
@@ -236,7 +236,7 @@ def test_families_stand_side_by_side() -> None:
 
 def replace_splits(contest: Contest, split: int) -> Contest:
     """The study of one of its splits."""
-    names = ("choice", "reward", "risk", "outcome", "kept", "high", "disagreement")
+    names = ("choice", "reward", "risk", "outcome", "usable", "high", "disagreement")
     return replace(contest, **{name: getattr(contest, name)[[split]] for name in names})
 
 
@@ -252,9 +252,9 @@ def test_people_judge_families_where_they_are_joined() -> None:
     style, targeted = with_studies[1], with_studies[0]
     slices = {}
     high = np.flatnonzero(style[1].high[0]).tolist()
-    wanted = {style[1].source.prompt_ids[p] for p in high}
+    wanted = {style[1].ratings.prompt_ids[p] for p in high}
     for pair, contest in (style, targeted):
-        rows = [p for p, name in enumerate(contest.source.prompt_ids) if name in wanted]
+        rows = [p for p, name in enumerate(contest.ratings.prompt_ids) if name in wanted]
         slices[pair.proxy.family] = len(rows)
         found = frame.where(family=pair.proxy.family, slice="stress", method="mean")
         assert found.column("reward") == [pytest.approx(contest.reward[0, 0, rows].mean())]

@@ -3,27 +3,28 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.ratings.ratings import NOBODY, Source
+from darc.ratings.ratings import Ratings
+from darc.ratings.splitting import NOBODY
 
 Array = NDArray[np.float64]
 
 
-def source_of(samples: Array, side: dict[str, Array] | None = None, name: str = "made") -> Source:
+def source_of(samples: Array, side: dict[str, Array] | None = None, name: str = "made") -> Ratings:
     """A source of samples (P, K, n) or (P, M, K, n), rater i giving every i-th sample."""
     if samples.ndim == 3:
         samples = samples[:, None]
     prompts, scorers, candidates, size = samples.shape
     raters = np.broadcast_to(np.arange(size), samples.shape)
-    return Source(
+    return Ratings(
         name=name,
         kind="rater",
         prompt_ids=[f"p{i}" for i in range(prompts)],
         candidate_ids=[[f"c{i}" for i in range(candidates)] for _ in range(prompts)],
         scorers=[f"s{i}" for i in range(scorers)],
         samples=samples,
-        givers=np.where(np.isnan(samples), NOBODY, raters),
-        giver_names=[f"r{i}" for i in range(size)],
-        tokens=np.full((prompts, candidates), np.nan),
+        raters=np.where(np.isnan(samples), NOBODY, raters),
+        rater_names=[f"r{i}" for i in range(size)],
+        lengths=np.full((prompts, candidates), np.nan),
         side=side or {},
     )
 

@@ -6,7 +6,6 @@ from darc.analysis.tune.advice import recommend
 from darc.analysis.tune.crossfit import Objective
 from darc.analysis.tune.tuning import tune
 from darc.errors import DarcError, InputError
-from darc.ratings.ratings import restrict
 from darc.ratings.simulated import simulate, two_minds
 
 
@@ -124,7 +123,7 @@ def test_ties_do_not_depend_on_the_order_of_the_file() -> None:
     samples = generator.integers(0, 3, size=(60, 4, 4)).astype(float)
     samples[:, 0] = np.minimum(samples[:, 0] + (generator.random((60, 4)) < 0.3), 2)
     source = source_of(samples)
-    turned = restrict(source, range(60), [[3, 2, 1, 0]] * 60)
+    turned = source.subset(range(60), [[3, 2, 1, 0]] * 60)
     one, other = (
         tune(each, Objective("mean"), rules=["epsilon", "poisson"], repeats=3)
         for each in (source, turned)

@@ -18,7 +18,8 @@ from darc.analysis.compare.leaderboard import Leaderboard, Reversal, SystemStand
 from darc.decide.model.severity import severity
 from darc.decide.standards import PANEL_SCALE, Standards, as_standards, likely_scale
 from darc.errors import InputError
-from darc.ratings.ratings import NOBODY, Source
+from darc.ratings.ratings import Ratings
+from darc.ratings.splitting import NOBODY
 from darc.typing import Array, Integers, Mask
 
 WORST_SHARE = 0.1
@@ -51,7 +52,7 @@ class _SystemRatings:
 
 
 def compare_systems(
-    source: Source,
+    source: Ratings,
     threshold: float | None = None,
     draws: int = DRAWS,
     seed: int = 0,
@@ -101,11 +102,11 @@ def compare_systems(
         reversals=_reversals(source.prompt_ids, means, top),
         by_group=by_group,
         severity_removed=bool(np.any(ratings.fair_value != ratings.value)),
-        rated_by_people=source.rated,
+        rated_by_people=source.has_raters,
     )
 
 
-def _with_scale(standards: Standards, source: Source, values: Array) -> Standards:
+def _with_scale(standards: Standards, source: Ratings, values: Array) -> Standards:
     """The standards with the scale of the ratings, unless they have one."""
     if standards.scale is not None:
         return standards
@@ -114,7 +115,7 @@ def _with_scale(standards: Standards, source: Source, values: Array) -> Standard
     return replace(standards, scale=likely_scale(float(values.min()), float(values.max())))
 
 
-def _system_ratings(source: Source, names: Sequence[str]) -> _SystemRatings:
+def _system_ratings(source: Ratings, names: Sequence[str]) -> _SystemRatings:
     prompts, _, candidates, _ = source.shape
     # The place of each candidate's system among the names, -1 if it has none.
     systems = np.full((prompts, candidates), -1)
@@ -124,9 +125,9 @@ def _system_ratings(source: Source, names: Sequence[str]) -> _SystemRatings:
     rated = ~np.isnan(samples) & (systems >= 0)[..., None]
     prompt, candidate, _ = np.nonzero(rated)
     value = samples[rated]
-    rater = source.givers[:, 0][rated]
+    rater = source.raters[:, 0][rated]
     cell = prompt * candidates + candidate
-    offsets = severity(value, cell, rater, len(source.giver_names)).offset
+    offsets = severity(value, cell, rater, len(source.rater_names)).offset
     # One more offset for ratings of nobody in particular, whose place is -1.
     rater_offset = np.append(offsets, 0.0)[rater]
     return _SystemRatings(
@@ -201,7 +202,7 @@ def _pooled_deviation(ratings: _SystemRatings) -> float:
 
 
 def _group_standings(
-    source: Source,
+    source: Ratings,
     ratings: _SystemRatings,
     names: Sequence[str],
     limit: float,
@@ -209,7 +210,7 @@ def _group_standings(
 ) -> dict[str, list[SystemStanding]]:
     """The standings by the ratings of each group of raters."""
     # The last place, -1, is that of ratings of nobody in particular.
-    rater_groups = [source.groups.get(name, "") for name in source.giver_names]
+    rater_groups = [source.groups.get(name, "") for name in source.rater_names]
     group_of = np.array([*rater_groups, ""])
     standings: dict[str, list[SystemStanding]] = {}
     for group in sorted(set(group_of.tolist()) - {""}):

@@ -18,7 +18,7 @@ from darc.analysis.diagnose.reliability import (
 from darc.analysis.diagnose.variance import Component, Spread, equal_sigmas, variance_components
 from darc.analysis.ranks import correlation
 from darc.decide.statistics.agreement import alpha_interval, krippendorff_alpha
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Ratings
 from darc.typing import Array
 
 PARTS = 5
@@ -124,7 +124,7 @@ class Diagnosis:
 
 
 def diagnose(
-    source: Source,
+    source: Ratings,
     scorer: int = 0,
     *,
     splits: int = 200,

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from darc.decide.statistics import risk
 from darc.decide.statistics.draws import candidate_lots
 from darc.errors import InputError
-from darc.ratings.ratings import NOBODY, Source
+from darc.ratings.ratings import Ratings
+from darc.ratings.splitting import NOBODY
 from darc.typing import Array, Integers, Mask
 
 _SWEEPS = 500
@@ -71,9 +72,9 @@ class RaterPanel:
         return risk.sigma(self.values)
 
 
-def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> RaterPanel:
+def panel_of(source: Ratings, scorer: int = 0, seed: int = 0) -> RaterPanel:
     """The panel of one scorer of a source; prompts and candidates without a rating are left out."""
-    values, givers = source.samples[:, scorer], source.givers[:, scorer]
+    values, raters = source.samples[:, scorer], source.raters[:, scorer]
     present = ~np.isnan(values)
     rated = present.any(axis=2)
     if not rated.any():
@@ -81,8 +82,8 @@ def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> RaterPanel:
     prompt, candidate = np.nonzero(rated)
     kept, prompts = np.unique(prompt, return_inverse=True)
     places = list(zip(prompt.tolist(), candidate.tolist(), strict=True))
-    seen = np.where(present, givers, NOBODY)[prompt, candidate]
-    unknown = [index for index, name in enumerate(source.giver_names) if not name]
+    seen = np.where(present, raters, NOBODY)[prompt, candidate]
+    unknown = [index for index, name in enumerate(source.rater_names) if not name]
     seen = np.where(np.isin(seen, unknown), NOBODY, seen)
     used = np.unique(seen[seen != NOBODY])
     raters = np.where(seen == NOBODY, NOBODY, np.searchsorted(used, seen))
@@ -93,8 +94,8 @@ def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> RaterPanel:
         prompts=prompts,
         prompt_names=[source.prompt_ids[p] for p in kept.tolist()],
         candidate_names=[source.candidate_ids[p][k] for p, k in places],
-        rater_names=[source.giver_names[j] for j in used.tolist()],
-        named=source.rated and not (~np.isnan(values) & (raters == NOBODY)).any(),
+        rater_names=[source.rater_names[j] for j in used.tolist()],
+        named=source.has_raters and not (~np.isnan(values) & (raters == NOBODY)).any(),
         kind=source.kind,
         scorer=source.scorers[scorer] if source.scorers else "",
         groups=source.groups,

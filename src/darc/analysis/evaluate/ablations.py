@@ -19,11 +19,10 @@ from darc.analysis.report.rule_tables import (
     compared_tail,
     outcomes,
     rows_of,
-    with_scorers,
 )
 from darc.decide.method import parse_methods
-from darc.ratings.halves import Halves, Joined, choose_split, halves_of
-from darc.ratings.ratings import Source
+from darc.ratings.joining import JoinedRatings
+from darc.ratings.ratings import Halves, Ratings
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -50,11 +49,11 @@ FRONTIER = {
 
 
 def sweep_contest(
-    source: Source, halves: Iterable[Halves], settings: ContestSettings, sweep: Sweep
+    source: Ratings, halves: Iterable[Halves], settings: ContestSettings, sweep: Sweep
 ) -> Contest:
     """One contest whose methods are all settings of a sweep."""
     specs = parse_methods([BASELINE, *sweep], beta=settings.beta, gamma=settings.gamma)
-    return contest_of(source, halves, settings, specs, choose_split(source, settings.split))
+    return contest_of(source, halves, settings, specs, source.split_unit(settings.split))
 
 
 def frontier_table(contest: Contest) -> Frame:
@@ -64,7 +63,7 @@ def frontier_table(contest: Contest) -> Frame:
         columns = outcomes(contest, among)
         for at, label in enumerate(contest.methods):
             rule, knob, setting = FRONTIER.get(label, (BASELINE, "", None))
-            head: Record = {"source": contest.source.name, "method": rule, "knob": knob}
+            head: Record = {"source": contest.ratings.name, "method": rule, "knob": knob}
             head |= {"setting": setting, "subset": subset}
             rows.append(head | {name: column[at] for name, column in columns.items()})
     return table("frontier", rows)
@@ -85,15 +84,15 @@ MOST = 6
 
 def fewer_candidates(halves: Halves, size: int, seed: int) -> Halves:
     """The halves with a random `size` of each prompt's candidates, chosen without their scores."""
-    there = ~np.isnan(halves.select).all(axis=(1, 3))
+    there = ~np.isnan(halves.select.samples).all(axis=(1, 3))
     keys = np.random.default_rng([seed, size, 1]).random(there.shape)
     order = np.argsort(np.where(there, keys, np.inf), axis=1, kind="stable")
     place = np.argsort(order, axis=1, kind="stable")
     gone = (place >= size)[:, None, :, None]
     return replace(
         halves,
-        select=np.where(gone, np.nan, halves.select),
-        judge=np.where(gone, np.nan, halves.judge),
+        select=replace(halves.select, samples=np.where(gone, np.nan, halves.select.samples)),
+        judge=replace(halves.judge, samples=np.where(gone, np.nan, halves.judge.samples)),
     )
 
 
@@ -101,15 +100,16 @@ def fewer_samples(halves: Halves, size: int, seed: int) -> Halves:
     """The halves with at most `size` samples to select by, of the same places in a prompt."""
     prompts, _, _, most = halves.select.shape
     order = np.argsort(np.random.default_rng([seed, 2]).random((prompts, most)), axis=1)
-    given = ~np.isnan(np.take_along_axis(halves.select, order[:, None, None, :], axis=3))
+    given = ~np.isnan(np.take_along_axis(halves.select.samples, order[:, None, None, :], axis=3))
     # Of the samples in the drawn order, the first ones that there are.
     chosen = np.argsort(~given, axis=3, kind="stable")[..., :size]
     place = np.take_along_axis(np.broadcast_to(order[:, None, None, :], given.shape), chosen, 3)
-    return replace(
-        halves,
-        select=np.take_along_axis(halves.select, place, axis=3),
-        select_givers=np.take_along_axis(halves.select_givers, place, axis=3),
+    select = replace(
+        halves.select,
+        samples=np.take_along_axis(halves.select.samples, place, axis=3),
+        raters=np.take_along_axis(halves.select.raters, place, axis=3),
     )
+    return replace(halves, select=select)
 
 
 def sizes_up_to(most: int, fewest: int) -> list[int]:
@@ -120,7 +120,7 @@ def sizes_up_to(most: int, fewest: int) -> list[int]:
     return sorted(set(steps.tolist()))
 
 
-def size_table(source: Source, halves: Iterable[Halves], settings: ContestSettings) -> Frame:
+def size_table(source: Ratings, halves: Iterable[Halves], settings: ContestSettings) -> Frame:
     """Gains over Best-of-K of the same pool, as candidates or samples become fewer."""
     samples = max(half.select.shape[3] for half in halves)
     cuts = {
@@ -128,7 +128,7 @@ def size_table(source: Source, halves: Iterable[Halves], settings: ContestSettin
         "samples": (sizes_up_to(samples, 1), fewer_samples),
     }
     split, specs = (
-        choose_split(source, settings.split),
+        source.split_unit(settings.split),
         methods(RULES, settings.beta, settings.gamma),
     )
     found = np.stack([lambda_row(source, settings, half, split) for half in halves])
@@ -143,7 +143,7 @@ def size_table(source: Source, halves: Iterable[Halves], settings: ContestSettin
 
 
 def budget_table(
-    source: Source,
+    source: Ratings,
     settings: ContestSettings,
     halves: Halves | None = None,
     judge: str = "people",
@@ -154,28 +154,31 @@ def budget_table(
     judges what the others select; one scorer alone judges with all of its samples, though they
     select too.
     """
-    cases: list[tuple[Source, Halves, str]] = []
+    cases: list[tuple[Ratings, Halves, str]] = []
     words = WORDS["tables"]["ablations"]
     note = words["n_aug"]
     if halves is not None:
         cases.append((source, halves, judge))
     elif len(source.scorers) == 1:
         there = ~np.isnan(source.samples)
-        cases.append((source, halves_of(source, there, there), "the samples that select"))
+        cases.append((source, source.halves_of(there, there), "the samples that select"))
         note += words["alone"].format(source=source.name)
     else:
         for m, name in enumerate(source.scorers):
-            others = with_scorers(source, [o for o in range(len(source.scorers)) if o != m])
-            pair = Joined(others, with_scorers(source, [m]), (0, 0)).halves
+            others = source.with_scorers([o for o in range(len(source.scorers)) if o != m])
+            pair = JoinedRatings(others, source.with_scorers([m]), (0, 0)).halves
             cases.append((others, pair, f"scorer {name}, which does not select"))
     specs = methods(RULES, settings.beta, settings.gamma)
     rows: list[Record] = []
     for proxy, pair, by in cases:
         for size in [0, *sizes_up_to(proxy.shape[3] - 1, 1)]:
-            select = np.ascontiguousarray(pair.select[..., : size + 1])
-            kept = pair.kept & (~np.isnan(select)).any(axis=(1, 2, 3))
-            raters = pair.select_givers[..., : size + 1]
-            fewer = replace(pair, select=select, select_givers=raters, kept=kept)
+            select = replace(
+                pair.select,
+                samples=np.ascontiguousarray(pair.select.samples[..., : size + 1]),
+                raters=pair.select.raters[..., : size + 1],
+            )
+            usable = pair.usable & select.present.any(axis=(1, 2, 3))
+            fewer = replace(pair, select=select, usable=usable)
             contest = contest_of(proxy, [fewer], settings, specs, "joined")
             rows += _rows(contest, "n_aug", size, by)
     return table("ablations", rows, note=note)

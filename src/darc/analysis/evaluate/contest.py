@@ -18,8 +18,7 @@ from darc.decide.model.calibration_file import Calibrations
 from darc.decide.statistics import risk
 from darc.decide.statistics.draws import folds, prompt_seeds
 from darc.errors import InputError
-from darc.ratings.halves import Halves, choose_split, draw_halves
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Halves, Ratings
 from darc.settings.model import SettingsModel, option
 from darc.types import clipped
 from darc.typing import Array, Integers, Mask
@@ -85,13 +84,13 @@ class Contest:
     `choice`, `reward`, `risk`, `outcome` (what the CVaR is of) and `pairwise` are (R, A, P), NaN
     (-1 for `choice`) where a prompt is not kept in a split; `rewards` (R, A, M, P) are per scorer
     on its raw scale. `lambdas` (R, P) weigh sigma: one number, or by median matching that of each
-    split's selecting half. `kept`, `high` (the high-variance subset) and `disagreement` (of the
+    split's selecting half. `usable`, `high` (the high-variance subset) and `disagreement` (of the
     baseline's choice, on the selection half; `judged_disagreement` on the half that judges) are
     (R, P). `scales` (R, M) are the scorers' pooled deviations on the half that judges. `not_run`
     has a reason for each method left out.
     """
 
-    source: Source
+    ratings: Ratings
     settings: ContestSettings
     split: str
     methods: list[str]
@@ -102,7 +101,7 @@ class Contest:
     pairwise: Array
     rewards: Array
     scales: Array
-    kept: Mask
+    usable: Mask
     high: Mask
     disagreement: Array
     judged_disagreement: Array
@@ -121,7 +120,7 @@ class Contest:
     @property
     def length(self) -> Array:
         """The lengths of the choices, (R, A, P)."""
-        return metrics.taken(self.source.tokens, self.choice)
+        return metrics.taken(self.ratings.lengths, self.choice)
 
     @property
     def lam(self) -> float:
@@ -135,7 +134,7 @@ class Contest:
     @cached_property
     def counts(self) -> NDArray[Any]:
         """The bootstrap's resamples of prompts, (B, P)."""
-        return draw_counts(len(self.source.prompt_ids), self.settings.draws, self.settings.seed)
+        return draw_counts(len(self.ratings.prompt_ids), self.settings.draws, self.settings.seed)
 
     def only(self, places: Sequence[int]) -> "Contest":
         """The contest of some methods; the first place should be Best-of-K's."""
@@ -151,18 +150,18 @@ class Contest:
     @property
     def subsets(self) -> dict[str, Mask]:
         """All kept prompts, and the high-variance ones where there are any, (R, P) by name."""
-        result = {"overall": self.kept}
+        result = {"overall": self.usable}
         if self.high.any():
             result["high-variance"] = self.high
         return result
 
 
-def compare_rules(source: Source, settings: ContestSettings) -> Contest:
+def compare_rules(source: Ratings, settings: ContestSettings) -> Contest:
     """The contest of a source split into halves; raises `InputError` where nothing can be held out.
 
     O(R) passes over the samples a method.
     """
-    split = choose_split(source, settings.split)
+    split = source.split_unit(settings.split)
     return contest_of(source, Splits(source, settings), settings, settings.methods, split)
 
 
@@ -170,17 +169,17 @@ def compare_rules(source: Source, settings: ContestSettings) -> Contest:
 class Splits:
     """The halves of each split of the settings, drawn one at a time whenever they are gone over."""
 
-    source: Source
+    ratings: Ratings
     settings: ContestSettings
 
     def __iter__(self) -> Iterator[Halves]:
-        split = choose_split(self.source, self.settings.split)
+        split = self.ratings.split_unit(self.settings.split)
         for repeat in range(self.settings.repeats):
-            yield draw_halves(self.source, split, self.settings.seed + repeat)
+            yield self.ratings.halves(split, self.settings.seed + repeat)
 
 
 def contest_of(
-    source: Source,
+    source: Ratings,
     halves: Iterable[Halves],
     settings: ContestSettings,
     specs: Sequence[Method],
@@ -217,7 +216,7 @@ def contest_of(
     alone: dict[str, Any] = {
         name: np.stack([part.pop(name) for part in parts]) for name in OF_SPLITS
     }
-    if not alone["kept"].any():
+    if not alone["usable"].any():
         raise InputError(
             f"{source.name}: no candidate has samples for both selecting and judging",
             "rate each candidate at least twice",
@@ -231,13 +230,13 @@ def contest_of(
     }
     if settings.outcome == "mean":
         by_method["outcome"] = by_method["reward"]
-    ids, share, decided_on = list(source.prompt_ids), settings.share, alone["kept"].sum()
-    pairs = zip(alone["disagreement"], alone["kept"], strict=True)
+    ids, share, decided_on = list(source.prompt_ids), settings.share, alone["usable"].sum()
+    pairs = zip(alone["disagreement"], alone["usable"], strict=True)
     high = [metrics.high_subset(*pair, ids, share) for pair in pairs]
     # What is missing is no sample, and is not moved.
     moved = np.abs(clipped(source.samples, source.bounds) - source.samples) > 0
     return Contest(
-        source=source,
+        ratings=source,
         settings=settings,
         split=split,
         methods=labels[-1],
@@ -252,24 +251,26 @@ def contest_of(
     )
 
 
-OF_SPLITS = ("kept", "lambdas", "scales", "disagreement", "judged_disagreement")
+OF_SPLITS = ("usable", "lambdas", "scales", "disagreement", "judged_disagreement")
 
 
 def _judged(settings: ContestSettings, halves: Halves, choice: Integers) -> dict[str, Any]:
     """The numbers of one split, (A, P) unless said otherwise, from its choices (A, P)."""
-    at, seen = metrics.aggregated(halves.judge), metrics.aggregated(halves.select)
-    means, base = risk.mean(halves.judge).swapaxes(0, 1), choice[0]
+    at, seen = metrics.aggregated(halves.judge.samples), metrics.aggregated(halves.select.samples)
+    means, base = risk.mean(halves.judge.samples).swapaxes(0, 1), choice[0]
     spread = metrics.taken(seen.sigma, base)
     if settings.subset == "pool":
-        spread = np.where(halves.kept, np.fmax.reduce(seen.sigma, axis=1), np.nan)
+        spread = np.where(halves.usable, np.fmax.reduce(seen.sigma, axis=1), np.nan)
     found = {
-        "kept": halves.kept,
+        "usable": halves.usable,
         "choice": choice.astype(np.int32),
         "reward": metrics.taken(at.mean, choice),
         "risk": metrics.taken((at if settings.sigma == "evaluation" else seen).sigma, choice),
-        "pairwise": metrics.pairwise_scores(halves.judge, halves.givers, choice, base),
+        "pairwise": metrics.pairwise_scores(
+            halves.judge.samples, halves.judge.raters, choice, base
+        ),
         "rewards": np.stack([metrics.taken(m, choice) for m in means], axis=1),
-        "scales": metrics.pooled_units(halves.judge)[1],
+        "scales": metrics.pooled_units(halves.judge.samples)[1],
         "disagreement": spread,
         "judged_disagreement": metrics.taken(at.sigma, base),
     }
@@ -279,7 +280,7 @@ def _judged(settings: ContestSettings, halves: Halves, choice: Integers) -> dict
     return found
 
 
-def lambda_row(source: Source, settings: ContestSettings, half: Halves, split: str) -> Array:
+def lambda_row(source: Ratings, settings: ContestSettings, half: Halves, split: str) -> Array:
     """Lambda for every prompt of one split, (P,); by median matching from what is not judged there.
 
     The split's own selecting half gives it. Where a proxy selects, on a scale of its own, each half
@@ -290,16 +291,16 @@ def lambda_row(source: Source, settings: ContestSettings, half: Halves, split: s
         row[:] = settings.lam
     elif split == "joined":
         fold = folds(prompt_seeds(settings.seed, [f"lambda {p}" for p in source.prompt_ids]), 2)
-        at = metrics.aggregated(half.judge)
+        at = metrics.aggregated(half.judge.samples)
         for own in (0, 1):
             row[fold == own] = metrics.matched_lambda(at.mean[fold != own], at.sigma[fold != own])
     else:
-        at = metrics.aggregated(half.select)
+        at = metrics.aggregated(half.select.samples)
         row[:] = metrics.matched_lambda(at.mean, at.sigma)
     return row
 
 
-def settled_lambdas(source: Source, result: Array, split: str) -> Array:
+def settled_lambdas(source: Ratings, result: Array, split: str) -> Array:
     """Lambda for every split and prompt, (R, P); a split without a sigma takes the others' mean."""
     if split != "joined" and not np.isnan(result).all():
         result = np.where(np.isnan(result), np.nanmean(result), result)

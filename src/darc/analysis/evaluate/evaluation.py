@@ -23,24 +23,24 @@ from darc.analysis.report import pool_tables, proxy_tables, rule_tables
 from darc.decide.decision import FLAGS
 from darc.engine.parts import surface_note
 from darc.errors import DarcError, InputError
-from darc.ratings.halves import Joined, join
-from darc.ratings.ratings import Source, shuffled
+from darc.ratings.joining import JoinedRatings, join
+from darc.ratings.ratings import Ratings
 
 FEW_PROMPTS, NOTABLE = 20, 0.005
 FATES = ("accepted", "refused")
 
 
-def warned(source: Source, holds: Mapping[str, object], **values: object) -> list[str]:
+def warned(source: Ratings, holds: Mapping[str, object], **values: object) -> list[str]:
     """The warnings that hold for a source, by their names, in words that show the values."""
     words = {name: WORDS["warnings"][name].format(**values) for name in holds if holds[name]}
     return [f"{source.name}: {each}" for each in words.values()]
 
 
-def source_warnings(source: Source) -> list[str]:
+def source_warnings(source: Ratings) -> list[str]:
     """Sentences about a source alone."""
     prompts, there = len(source.prompt_ids), ~np.isnan(source.samples)
     people = source.kind == "rater"
-    noun, alone = "rating" if people else "sample", people and len(source.giver_names) == 1
+    noun, alone = "rating" if people else "sample", people and len(source.rater_names) == 1
     note = "" if people else surface_note([name for name in source.scorers if name])
     accepted, refused = (source.costs.get(f"rewrites {fate}", 0.0) for fate in FATES)
     holds = {
@@ -50,7 +50,7 @@ def source_warnings(source: Source) -> list[str]:
         "no_sigma": not alone and int(there.sum(axis=3).max(initial=0)) < 2,
         "surface": note,
         "no_texts": not source.texts,
-        "some_texts": source.texts and np.isnan(source.tokens[there.any(axis=(1, 3))]).any(),
+        "some_texts": source.texts and np.isnan(source.lengths[there.any(axis=(1, 3))]).any(),
         "refused": refused > accepted,
     }
     share, surface = refused / ((accepted + refused) or 1.0), note[:1].lower() + note[1:-1]
@@ -65,7 +65,7 @@ def source_warnings(source: Source) -> list[str]:
 
 def contest_warnings(contest: Contest) -> list[str]:
     """Sentences about what was done with a source."""
-    kept, decided, name = contest.kept, contest.kept.sum(), contest.source.name
+    kept, decided, name = contest.usable, contest.usable.sum(), contest.ratings.name
     never = int((~kept.any(axis=0)).sum())
     unknown, blind = np.isnan(contest.risk[:, 0]) & kept, np.isnan(contest.disagreement) & kept
     nowhere = unknown.any() and blind.any() and not (kept & ~unknown & ~blind).any()
@@ -79,7 +79,7 @@ def contest_warnings(contest: Contest) -> list[str]:
         "same": len(contest.methods) > 1 and (contest.choice == contest.choice[:, :1]).all(),
     }
     said = warned(
-        contest.source,
+        contest.ratings,
         holds,
         dropped=1 - decided / kept.size,
         never=f", {never} of them from every split" if never else "",
@@ -107,7 +107,7 @@ def contest_warnings(contest: Contest) -> list[str]:
 def flag_table(contest: Contest) -> Frame:
     """Share of each rule's decisions that were flagged, such as a Poisson draw cut to the pool."""
     rows = [
-        {"source": contest.source.name, "method": label, "flag": flag, "share": share}
+        {"source": contest.ratings.name, "method": label, "flag": flag, "share": share}
         | {"meaning": FLAGS.get(flag, flag)}
         for label, flags in contest.flags.items()
         for flag, share in flags.items()
@@ -138,9 +138,9 @@ class Evaluation:
     """
 
     settings: ContestSettings
-    sources: list[Source]
+    sources: list[Ratings]
     contests: list[Contest] = field(default_factory=list)
-    pairs: list[tuple[Joined, Contest]] = field(default_factory=list)
+    pairs: list[tuple[JoinedRatings, Contest]] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     tick: Callable[[], None] = lambda: None
@@ -166,7 +166,7 @@ class Evaluation:
 
 
 def evaluate(
-    sources: Sequence[Source],
+    sources: Sequence[Ratings],
     settings: ContestSettings | None = None,
     report: Report | None = None,
     ablations: bool = True,
@@ -187,7 +187,7 @@ def evaluate(
         if times > 1:
             raise InputError(f"two sources are called {name!r}", "rename one")
     chosen = settings or ContestSettings()
-    sources = [shuffled(source, chosen.seed) for source in sources]
+    sources = [source.shuffled(chosen.seed) for source in sources]
     result = Evaluation(chosen, sources)
     if report is not None:
         steps, total = count(1), _steps(sources, ablations)
@@ -204,7 +204,7 @@ def evaluate(
     return result
 
 
-def _steps(sources: Sequence[Source], ablations: bool) -> int:
+def _steps(sources: Sequence[Ratings], ablations: bool) -> int:
     """How many tables there are to make, if all goes well."""
     proxies = sum(source.kind != "rater" for source in sources)
     people, runs = len(sources) - proxies, sum(source.kind == "rewrite" for source in sources)
@@ -212,7 +212,7 @@ def _steps(sources: Sequence[Source], ablations: bool) -> int:
     return alone + (7 + len(RULE_TABLES) + ablations) * proxies * people + 2
 
 
-def _add_source(result: Evaluation, source: Source, ablations: bool) -> None:
+def _add_source(result: Evaluation, source: Ratings, ablations: bool) -> None:
     """Add the frames of one source by itself."""
     settings, add = result.settings, result.add
     result.warnings += [*filter(None, [leak(source, settings.calibrations)])]
@@ -245,7 +245,7 @@ def _add_source(result: Evaluation, source: Source, ablations: bool) -> None:
         add(knobs.budget_table, source, settings)
 
 
-def _add_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) -> None:
+def _add_pair(result: Evaluation, proxy: Ratings, human: Ratings, ablations: bool) -> None:
     """Add the frames of proxy scores judged by people's ratings."""
     settings, add = result.settings, result.add
     pair = result.attempt(join, proxy, human)
@@ -270,10 +270,10 @@ def _add_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool)
         add(each, contest)
     add(proxy_tables.error_table, pair, contest)
     if ablations:
-        add(knobs.budget_table, contest.source, settings, pair.halves, human.name)
+        add(knobs.budget_table, contest.ratings, settings, pair.halves, human.name)
 
 
-def judged_by_people(pair: Joined, settings: ContestSettings) -> Contest:
+def judged_by_people(pair: JoinedRatings, settings: ContestSettings) -> Contest:
     """The contest in which the proxy selects and people judge."""
     source = replace(pair.proxy, name=f"{pair.proxy.name} judged by {pair.human.name}")
     return contest_of(source, [pair.halves], settings, settings.methods, "joined")

@@ -14,8 +14,7 @@ from darc.decide.model.calibration_file import Calibrations
 from darc.decide.registry import rules
 from darc.decide.sample_batch import SampleBatch
 from darc.errors import InputError
-from darc.ratings.halves import Halves
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Halves, Ratings
 from darc.types import clipped
 from darc.typing import Integers
 
@@ -56,32 +55,32 @@ def methods(
     return parse_methods(wanted, shared, beta=beta, gamma=gamma, calibrations=calibrations)
 
 
-def ready_methods(methods: Sequence[Method], source: Source) -> list[Method]:
+def ready_methods(methods: Sequence[Method], source: Ratings) -> list[Method]:
     """The methods with the calibrations of the source's scorers.
 
     Rewrites teach nothing of people: on them nothing is learnt.
     """
-    if not source.rated:
+    if not source.has_raters:
         methods = [method.without_learning() for method in methods]
     return [method.bound_to(source.scorers) for method in methods]
 
 
-def ids_of(source: Source, givers: Integers, prompts: Integers, learning: bool) -> dict[str, Any]:
+def ids_of(source: Ratings, raters: Integers, prompts: Integers, learning: bool) -> dict[str, Any]:
     """Who gave the samples that select, and which systems wrote the candidates, as `Pools` has it.
 
-    `givers` are of all prompts, and `prompts` those that are decided. A system of one prompt is no
+    `raters` are of all prompts, and `prompts` those that are decided. A system of one prompt is no
     system to a rule that is `learning`.
     """
     found: dict[str, Any] = {}
-    if source.rated:
-        found["raters"] = rater_ids(givers[prompts], source.giver_names, source.groups)
+    if source.has_raters:
+        found["raters"] = rater_ids(raters[prompts], source.rater_names, source.groups)
     if source.systems:
-        systems = system_ids(source.systems, givers.shape[2]).part(prompts)
+        systems = system_ids(source.systems, raters.shape[2]).part(prompts)
         found["systems"] = recurring_systems(systems) if learning else systems
     return found
 
 
-def with_normalization(methods: Sequence[Method], source: Source, normalize: str) -> list[Method]:
+def with_normalization(methods: Sequence[Method], source: Ratings, normalize: str) -> list[Method]:
     """The methods with a normalisation, which the source must have."""
     if normalize == "fixed" and source.constants is None:
         raise InputError(
@@ -91,7 +90,7 @@ def with_normalization(methods: Sequence[Method], source: Source, normalize: str
 
 
 def decide_halves(
-    methods: Sequence[Method], halves: Halves, source: Source, seed: int = 0
+    methods: Sequence[Method], halves: Halves, source: Ratings, seed: int = 0
 ) -> Decided:
     """The choices of all methods from the selection halves of the kept prompts.
 
@@ -99,7 +98,7 @@ def decide_halves(
     method whose side inputs are not there or that raises anything has failed, and the others go on.
     """
     result = Decided()
-    kept = np.flatnonzero(halves.kept)
+    kept = np.flatnonzero(halves.usable)
     if not kept.size:
         return result
     usable = []
@@ -112,10 +111,10 @@ def decide_halves(
             usable.append(replace(method, seed=seed))
     ids: dict[str, Any] = {}
     if any(method.learns or method.rule.raters for method in usable):
-        learning = source.rated and all(method.calibrations is None for method in usable)
-        ids = ids_of(source, halves.select_givers, kept, learning)
+        learning = source.has_raters and all(method.calibrations is None for method in usable)
+        ids = ids_of(source, halves.select.raters, kept, learning)
     batch = SampleBatch(
-        samples=clipped(halves.select[kept], source.bounds),
+        samples=clipped(halves.select.samples[kept], source.bounds),
         prompt_ids=[source.prompt_ids[p] for p in kept.tolist()],
         scorers=source.scorers,
         constants=source.constants,

@@ -77,7 +77,7 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
     whole = measured(np.ones((1, among.shape[1])))[0]
     drawn = resampled(measured, contest.counts)
     return Verdict(
-        source=contest.source.name,
+        source=contest.ratings.name,
         subset=subset,
         prompts=round(prompts_in(among)),
         methods=contest.methods,
@@ -138,7 +138,7 @@ def summary(result: Evaluation, found: Sequence[Verdict], advice: Sequence[str] 
         why = f"there are fewer than {FEWEST} prompts or no other rule"
         return [*said, f"Whether a rule beats Best-of-K cannot be told: {why}."]
     said.append(f"{BAND} {AS_GIVEN}" if advice else BAND)
-    sources = [contest.source for contest in result.contests]
+    sources = [contest.ratings for contest in result.contests]
     if names := ", ".join(source.name for source in sources if source.kind != "rater"):
         said.append(f"In {names} scorers judge held-out rewrites; no person was asked.")
     frame = result.frame("validity")

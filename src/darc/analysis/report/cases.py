@@ -10,8 +10,8 @@ from darc.analysis.evaluate.contest import Contest, Splits
 from darc.analysis.evaluate.evaluation import Evaluation
 from darc.analysis.report.pictures import few
 from darc.decide.standards import PANEL_SCALE, scale_of
-from darc.ratings.halves import Halves
-from darc.ratings.ratings import NOBODY, Source
+from darc.ratings.ratings import Halves, Ratings
+from darc.ratings.splitting import NOBODY
 from darc.typing import Array, Integers
 from darc.views.dots import (
     BEST_OF_K,
@@ -78,19 +78,19 @@ class Gallery:
 def galleries(result: Evaluation) -> list[Gallery]:
     """The cases of every contest, with the halves of its first split."""
     own = [
-        _gallery(contest, next(iter(Splits(contest.source, contest.settings))), contest.source)
+        _gallery(contest, next(iter(Splits(contest.ratings, contest.settings))), contest.ratings)
         for contest in result.contests
     ]
     return own + [_gallery(contest, pair.halves, pair.human) for pair, contest in result.pairs]
 
 
-def _gallery(contest: Contest, halves: Halves, judge: Source) -> Gallery:
+def _gallery(contest: Contest, halves: Halves, judge: Ratings) -> Gallery:
     """The gallery of the contest's first split, whose halves are given.
 
     The rule is epsilon, or else the first that was run. Gains are by tradeoff where it is known of
     all changed prompts, otherwise by reward.
     """
-    source = contest.source
+    source = contest.ratings
     rule = next(iter(few(contest.methods, 1)), contest.methods[0])
     place = contest.methods.index(rule)
     base, ours = contest.choice[0, 0], contest.choice[0, place]
@@ -100,13 +100,16 @@ def _gallery(contest: Contest, halves: Halves, judge: Source) -> Gallery:
         gain, measure = (contest.reward[0, place] - contest.reward[0, 0]), "mean"
 
     def pick(prompt: int, candidate: int) -> Pick:
-        sides = (halves.select[prompt, :, candidate], halves.judge[prompt, :, candidate])
+        sides = (
+            halves.select.samples[prompt, :, candidate],
+            halves.judge.samples[prompt, :, candidate],
+        )
         known = ([row[~np.isnan(row)].tolist() for row in side] for side in sides)
         text = source.texts[prompt][candidate] if source.texts else ""
         return Pick(source.candidate_ids[prompt][candidate], text, *known)
 
-    sides = [_Side.of("that selected", source, halves.select, halves.select_givers)]
-    sides.append(_Side.of("held out", judge, halves.judge, halves.givers))
+    sides = [_Side.of("that selected", source, halves.select.samples, halves.select.raters)]
+    sides.append(_Side.of("held out", judge, halves.judge.samples, halves.judge.raters))
     order = changed[np.argsort(-gain[changed], kind="stable")].tolist()
     cases = []
     for p in dict.fromkeys([*order[:SHOWN], *order[::-1][:SHOWN]]):
@@ -137,35 +140,35 @@ class _Side:
     """
 
     caption: str
-    source: Source
+    source: Ratings
     samples: Array
-    givers: Integers
+    raters: Integers
     scales: list[tuple[float, float] | None]
 
     @classmethod
-    def of(cls, caption: str, source: Source, samples: Array, givers: Integers) -> "_Side":
+    def of(cls, caption: str, source: Ratings, samples: Array, raters: Integers) -> "_Side":
         """The side of a source, with the scale of each of its scorers."""
         scorers = range(min(len(source.scorers), MOST_SCORERS))
         if source.kind == "panel":
             scales: list[tuple[float, float] | None] = [PANEL_SCALE for _ in scorers]
-        elif source.rated:
+        elif source.has_raters:
             scales = [scale_of(source.samples[:, m]) for m in scorers]
         else:
             scales = [None for _ in scorers]
-        return cls(caption, source, samples, givers, scales)
+        return cls(caption, source, samples, raters, scales)
 
     def dots(self, prompt: int, scorer: int, candidate: int) -> list[Dot]:
         """The samples of a candidate, with who gave them and who is unhappy."""
         limit = self.limit(scorer)
         values = self.samples[prompt, scorer, candidate]
-        givers = self.givers[prompt, scorer, candidate]
+        raters = self.raters[prompt, scorer, candidate]
         return [
             Dot(
                 value=float(value),
-                name=str(self.source.giver_names[giver]) if giver != NOBODY else "",
+                name=str(self.source.rater_names[giver]) if giver != NOBODY else "",
                 unhappy=limit is not None and bool(value < limit),
             )
-            for value, giver in zip(values, givers, strict=True)
+            for value, giver in zip(values, raters, strict=True)
             if not np.isnan(value)
         ]
 
@@ -189,14 +192,14 @@ def _case_picture(
         )
         for place, (candidate, (pick, badge)) in enumerate(picks.items())
     )
-    people = [side for side in sides if side.source.rated]
+    people = [side for side in sides if side.source.has_raters]
     limits = {side.limit(m) for side in people for m in range(len(side.scales))} - {None}
     label = ""
     if limits:
         label = "unhappy: below the middle of the scale"
     if len(limits) == 1:
         label = f"unhappy below {limits.pop():.3g}"
-    nouns = {"one rater" if side.source.rated else "score of one wording" for side in sides}
+    nouns = {"one rater" if side.source.has_raters else "score of one wording" for side in sides}
     return DotPicture(
         rows=rows,
         dot_label=nouns.pop() if len(nouns) == 1 else "one rater, or the score of one wording",
@@ -217,7 +220,7 @@ def _strips(
             dots = side.dots(prompt, m, candidate)
             if not values or not dots:
                 continue
-            noun = "ratings" if side.source.rated else "scores"
+            noun = "ratings" if side.source.has_raters else "scores"
             strip = make_strip(
                 dots,
                 scale or (min(values), max(values)),

@@ -39,7 +39,7 @@ TOPICS: dict[str, dict[str, Any]] = WORDS["topics"]
 
 def _about(result: Evaluation, release: str) -> list[Frame]:
     """The sources with their sizes and splits, the settings, and the versions of packages."""
-    contests = {contest.source.name: contest for contest in result.contests}
+    contests = {contest.ratings.name: contest for contest in result.contests}
     sources = []
     for source in result.sources:
         contest = contests.get(source.name)
@@ -48,8 +48,8 @@ def _about(result: Evaluation, release: str) -> list[Frame]:
         row |= {"generator": source.generator or "-", "rewrites": source.family or "-"}
         row |= {"split": "not split", "splits": 0, "prompts_kept": 0.0}
         if contest:
-            row |= {"split": WORDS["splits"][contest.split], "splits": len(contest.kept)}
-            row["prompts_kept"] = float(np.mean(contest.kept.sum(axis=1)))
+            row |= {"split": WORDS["splits"][contest.split], "splits": len(contest.usable)}
+            row["prompts_kept"] = float(np.mean(contest.usable.sum(axis=1)))
         sources.append(row)
     versions = {"darc": release, "python": platform.python_version()}
     for name in PACKAGES:

@@ -13,13 +13,12 @@ from darc.decide.method import Method
 from darc.decide.search.lazy import Pair
 from darc.decide.select import select_batch, select_lazily
 from darc.decide.statistics import risk
-from darc.ratings.halves import Halves
-from darc.ratings.ratings import GIVEN, SPENT, Source
+from darc.ratings.ratings import GIVEN, SPENT, Halves, Ratings
 from darc.types import clipped
 from darc.typing import Array, Mask
 
 
-def pool_table(source: Source) -> Frame:
+def pool_table(source: Ratings) -> Frame:
     """Mean, Q80 and Q90 over prompts of the largest variance, per scorer on its raw scale."""
     rows = []
     largest = np.fmax.reduce(risk.sigma(source.samples) ** 2, axis=2)
@@ -39,7 +38,7 @@ MOST = 10
 BATCH = 4
 
 
-def call_table(source: Source, methods: list[Method]) -> Frame:
+def call_table(source: Ratings, methods: list[Method]) -> Frame:
     """Texts that each rule scores of a prompt when it searches lazily, and when it scores all.
 
     Needs the scorers' bounds and, for several scorers, their constants; otherwise it is empty. At
@@ -60,7 +59,7 @@ def call_table(source: Source, methods: list[Method]) -> Frame:
     return table("calls", rows, batch=BATCH)
 
 
-def _spread(source: Source) -> list[int]:
+def _spread(source: Ratings) -> list[int]:
     """At most `MOST` prompts, evenly spread."""
     return np.unique(np.linspace(0, len(source.prompt_ids) - 1, MOST).astype(int)).tolist()
 
@@ -68,7 +67,7 @@ def _spread(source: Source) -> list[int]:
 SECONDS = " seconds"
 
 
-def cost_table(source: Source) -> Frame:
+def cost_table(source: Ratings) -> Frame:
     """The source's totals, and each per prompt."""
     prompts = len(source.prompt_ids)
     rows = [
@@ -78,7 +77,7 @@ def cost_table(source: Source) -> Frame:
     return table("cost", rows)
 
 
-def latency_table(source: Source) -> Frame:
+def latency_table(source: Ratings) -> Frame:
     """Seconds a prompt by stage of a run, beside what N_aug = 0 would take.
 
     Without rewrites a run makes none, and scores the originals alone: their share of all scored
@@ -108,23 +107,23 @@ def latency_table(source: Source) -> Frame:
 
 def decision_cost_table(contest: Contest) -> Frame:
     """Milliseconds that each rule took to decide a prompt of the cached pools, on this machine."""
-    decided = max(1, int(contest.kept.sum()))
+    decided = max(1, int(contest.usable.sum()))
     rows = [
-        {"source": contest.source.name, "method": method}
+        {"source": contest.ratings.name, "method": method}
         | {"milliseconds_per_prompt": 1000 * contest.seconds[method] / decided}
         for method in contest.methods
     ]
     return table("decision_cost", rows)
 
 
-def token_table(source: Source, methods: list[Method]) -> Frame:
+def token_table(source: Ratings, methods: list[Method]) -> Frame:
     """Tokens a prompt that each rule's decision costs, with everything scored and lazily.
 
     Empty where the source recorded none. At most `MOST` prompts, evenly spread, are counted.
     """
     rows: list[Record] = []
     prompts = _spread(source)
-    for method in methods if source.spent else ():
+    for method in methods if source.tokens_spent else ():
         if any(name not in source.side for name in method.rule.required()):
             continue
         parts = np.mean([_spent(source, p, _needed(source, method, p)) for p in prompts], axis=0)
@@ -138,9 +137,9 @@ def token_table(source: Source, methods: list[Method]) -> Frame:
     return table("tokens", rows)
 
 
-def _spent(source: Source, prompt: int, wanted: Mask) -> list[float]:
+def _spent(source: Ratings, prompt: int, wanted: Mask) -> list[float]:
     """Tokens generated, rewritten and scored for one prompt when `wanted` (K, n) are scored."""
-    generated, rewritten, scored = (source.spent[name][prompt] for name in SPENT)
+    generated, rewritten, scored = (source.tokens_spent[name][prompt] for name in SPENT)
     return [
         float(np.nansum(generated)),
         float(np.nansum(rewritten[wanted[:, 1:].any(axis=1)])),
@@ -148,7 +147,7 @@ def _spent(source: Source, prompt: int, wanted: Mask) -> list[float]:
     ]
 
 
-def _needed(source: Source, method: Method, prompt: int) -> Mask:
+def _needed(source: Ratings, method: Method, prompt: int) -> Mask:
     """The samples (K, n) that a rule looks at."""
     there = ~np.isnan(source.samples[prompt]).all(axis=0)
     given = method.rule.parameters
@@ -159,14 +158,14 @@ def _needed(source: Source, method: Method, prompt: int) -> Mask:
     return np.asarray(there)
 
 
-def _searchable(source: Source, method: Method) -> bool:
+def _searchable(source: Ratings, method: Method) -> bool:
     """Whether the lazy search is exact for the rule on this source."""
     if method.rule.plan is None or method.rule.required() or source.bounds is None:
         return False
     return len(source.scorers) == 1 or source.constants is not None
 
 
-def _searched(source: Source, method: Method, prompt: int) -> tuple[Mask, bool]:
+def _searched(source: Ratings, method: Method, prompt: int) -> tuple[Mask, bool]:
     """The samples (K, n) that the lazy search asks for, and whether it chooses as all would."""
     samples = clipped(source.samples[prompt : prompt + 1], source.bounds)[0]
     samples = np.ascontiguousarray(samples[:, : len(source.candidate_ids[prompt])])
@@ -194,14 +193,14 @@ def calibration_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
     shape = (len(CALIBRATION_DELTAS), len(contest.methods))
     held, known = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     for half, choice, reward in zip(halves, contest.choice, contest.reward, strict=True):
-        at = aggregated(half.select)
+        at = aggregated(half.select.samples)
         sizes = (at.count > 0).sum(axis=1).astype(np.float64)
         for d, delta in enumerate(CALIBRATION_DELTAS):
             bound = taken(lower_bound(at, sizes, delta), choice)
             held[d] += (reward >= bound).sum(axis=1)
             known[d] += (~np.isnan(bound) & ~np.isnan(reward)).sum(axis=1)
     rows = [
-        {"source": contest.source.name, "method": contest.methods[a]}
+        {"source": contest.ratings.name, "method": contest.methods[a]}
         | {"nominal": 1 - CALIBRATION_DELTAS[d]}
         | {"observed": held[d, a] / known[d, a], "decisions": known[d, a]}
         for d, a in np.ndindex(shape)
@@ -231,20 +230,20 @@ def density_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
     ones are kept, with how often they came.
     """
     rows: list[Record] = []
-    places = np.arange(len(contest.source.prompt_ids))
+    places = np.arange(len(contest.ratings.prompt_ids))
     for m in range(contest.rewards.shape[2]):
         ends = [np.inf, -np.inf]
         found = [Counter[float]() for _ in contest.methods]
         for half, choices in zip(halves, contest.choice, strict=True):
-            judge = half.judge[:, m]
+            judge = half.judge.samples[:, m]
             ends = [np.nanmin(judge, initial=ends[0]), np.nanmax(judge, initial=ends[1])]
             for times, choice in zip(found, choices, strict=True):
                 own = judge[places, np.maximum(choice, 0)][choice >= 0]
                 times.update(own[~np.isnan(own)].tolist())
         grid = np.linspace(ends[0], ends[1], POINTS)
-        scorer = contest.source.scorers[m] if m < len(contest.source.scorers) else ""
+        scorer = contest.ratings.scorers[m] if m < len(contest.ratings.scorers) else ""
         for method, times in zip(contest.methods, found, strict=True):
-            head = {"source": contest.source.name, "scorer": scorer, "method": method}
+            head = {"source": contest.ratings.name, "scorer": scorer, "method": method}
             if times:
                 heights = density(np.repeat([*times], [*times.values()]), grid)
                 pairs = zip(grid, heights, strict=True)

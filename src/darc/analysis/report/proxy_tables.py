@@ -26,7 +26,7 @@ from darc.analysis.weighted_ranks import (
     weighted_ranks,
 )
 from darc.errors import InputError
-from darc.ratings.halves import Joined
+from darc.ratings.joining import JoinedRatings
 from darc.typing import Array, Integers, Mask
 
 SHARE = 0.2
@@ -49,7 +49,7 @@ class Items:
     controls: Array
 
 
-def items_of(joined: Joined, scorer: int | None = None, among: Mask | bool = True) -> Items:
+def items_of(joined: JoinedRatings, scorer: int | None = None, among: Mask | bool = True) -> Items:
     """The items of one scorer on its raw scale, or of all; `among` (P, K) limits them."""
     samples = joined.proxy.samples
     if scorer is not None:
@@ -57,7 +57,7 @@ def items_of(joined: Joined, scorer: int | None = None, among: Mask | bool = Tru
     proxy, human = aggregated(samples), aggregated(joined.human.samples)
     known = ~np.isnan(proxy.sigma) & ~np.isnan(human.sigma) & among
     prompt, candidate = np.nonzero(known)
-    length = joined.proxy.tokens[known]
+    length = joined.proxy.lengths[known]
     controls = [proxy.mean[known], *([] if np.isnan(length).any() else [length])]
     return Items(prompt, candidate, proxy.sigma[known], human.sigma[known], np.stack(controls))
 
@@ -108,7 +108,7 @@ def _resampled(items: Items, draws: int, seed: int) -> Array:
 
 
 def _kinds(
-    joined: Joined, base: Integers | None, scorer: int | None = None
+    joined: JoinedRatings, base: Integers | None, scorer: int | None = None
 ) -> Iterator[tuple[str, Items]]:
     """All candidates and, where it is known, Best-of-K's choices (P,) as items, by name."""
     yield "all candidates", items_of(joined, scorer)
@@ -117,7 +117,9 @@ def _kinds(
         yield "Best-of-K's choice", items_of(joined, scorer, chosen)
 
 
-def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int = 0) -> Frame:
+def validity_table(
+    joined: JoinedRatings, base: Integers, draws: int = 2000, seed: int = 0
+) -> Frame:
     """Agreement of the proxy's sigma with people's, for all scorers together and for each."""
     proxy, rows = joined.proxy, list[Record]()
     scorers: dict[str, int | None] = {"all": None}
@@ -133,7 +135,7 @@ def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int 
     return table("validity", rows, draws=draws)
 
 
-def overlap_table(joined: Joined, base: Integers | None = None) -> Frame:
+def overlap_table(joined: JoinedRatings, base: Integers | None = None) -> Frame:
     """Share of the top q by the proxy's sigma that is in the top q by people's, for q to 50 %."""
     rows = []
     for what, items in _kinds(joined, base):
@@ -146,7 +148,7 @@ def overlap_table(joined: Joined, base: Integers | None = None) -> Frame:
     return table("overlap", rows)
 
 
-def points_table(joined: Joined, base: Integers | None = None) -> Frame:
+def points_table(joined: JoinedRatings, base: Integers | None = None) -> Frame:
     """Both sigmas of every candidate, and whether it is Best-of-K's choice, `base` (P,)."""
     rows = []
     for p, k, named, sigmas in _rows(joined, items_of(joined)):
@@ -155,7 +157,7 @@ def points_table(joined: Joined, base: Integers | None = None) -> Frame:
     return table("points", rows)
 
 
-def mismatch_table(joined: Joined, base: Integers | None = None) -> Frame:
+def mismatch_table(joined: JoinedRatings, base: Integers | None = None) -> Frame:
     """The candidates whose ranks by the two sigmas differ most, in both directions, with texts."""
     proxy, rows = joined.proxy, []
     for what, items in _kinds(joined, base):
@@ -173,7 +175,7 @@ def mismatch_table(joined: Joined, base: Integers | None = None) -> Frame:
     return table("mismatches", rows)
 
 
-def _rows(joined: Joined, items: Items) -> list[tuple[int, int, Record, Record]]:
+def _rows(joined: JoinedRatings, items: Items) -> list[tuple[int, int, Record, Record]]:
     """Prompt and candidate of every item, with their names and its sigmas as parts of a row."""
     proxy, found = joined.proxy, []
     for at, (p, k) in enumerate(zip(items.prompt, items.candidate, strict=True)):
@@ -184,7 +186,7 @@ def _rows(joined: Joined, items: Items) -> list[tuple[int, int, Record, Record]]
     return found
 
 
-def sigma_errors(joined: Joined, contest: Contest, rescaled: bool = False) -> Array:
+def sigma_errors(joined: JoinedRatings, contest: Contest, rescaled: bool = False) -> Array:
     """|proxy - human| sigma of Best-of-K's choice, (R, P).
 
     Rescaled, each sigma is in deviations of all its samples; of several scorers it always is.
@@ -212,11 +214,11 @@ def quantile_masks(values: Array, buckets: int = BUCKETS) -> tuple[list[Mask], A
     return [known & (place == number) for number in range(buckets)], edges
 
 
-def error_table(joined: Joined, contest: Contest) -> Frame:
+def error_table(joined: JoinedRatings, contest: Contest) -> Frame:
     """Fifths of the prompts by the proxy's error, raw and rescaled; `contest` is the joined one."""
     raw, rescaled = (sigma_errors(joined, contest, rescaled=form) for form in (False, True))
     by_quantile, edges = quantile_masks(raw)
-    equal = bucket_masks(rescaled, list(contest.source.prompt_ids))
+    equal = bucket_masks(rescaled, list(contest.ratings.prompt_ids))
     rows = [
         *bucket_rows(contest, by_quantile, "error", raw, form="raw"),
         *bucket_rows(contest, equal, "error", rescaled, form="rescaled"),
@@ -226,7 +228,7 @@ def error_table(joined: Joined, contest: Contest) -> Frame:
 
 
 DEFAULT = "style"
-Pairs = Sequence[tuple[Joined, Contest]]
+Pairs = Sequence[tuple[JoinedRatings, Contest]]
 
 
 def family_table(contests: Sequence[Contest], pairs: Pairs = ()) -> Frame:
@@ -236,14 +238,14 @@ def family_table(contests: Sequence[Contest], pairs: Pairs = ()) -> Frame:
     own held-out rewrites do. A source without a family has no row.
     """
     groups = {human: [contest for _, contest in own] for human, own in _by_ratings(pairs).items()}
-    own = [contest for contest in contests if contest.source.family]
-    if not groups and len({contest.source.family for contest in own}) > 1:
+    own = [contest for contest in contests if contest.ratings.family]
+    if not groups and len({contest.ratings.family for contest in own}) > 1:
         groups = {"its own rewrites": own}
     rows = []
     for judge, group in groups.items():
         for contest in group:
             for part, among in _slices(contest, group).items():
-                head: Record = {"family": contest.source.family, "judge": judge, "slice": part}
+                head: Record = {"family": contest.ratings.family, "judge": judge, "slice": part}
                 rows += rows_of(contest, among, outcomes(contest, among), **head)
     return table("families", rows, default=DEFAULT)
 
@@ -261,9 +263,9 @@ def family_agreement_table(pairs: Pairs, draws: int, seed: int) -> Frame:
     return table("family_agreement", rows)
 
 
-def _by_ratings(pairs: Pairs) -> dict[str, list[tuple[Joined, Contest]]]:
+def _by_ratings(pairs: Pairs) -> dict[str, list[tuple[JoinedRatings, Contest]]]:
     """The pairs with a family, by the ratings that judge several families."""
-    found: dict[str, list[tuple[Joined, Contest]]] = {}
+    found: dict[str, list[tuple[JoinedRatings, Contest]]] = {}
     for joined, contest in pairs:
         if joined.proxy.family:
             found.setdefault(joined.human.name, []).append((joined, contest))
@@ -273,8 +275,8 @@ def _by_ratings(pairs: Pairs) -> dict[str, list[tuple[Joined, Contest]]]:
 
 def _slices(contest: Contest, group: Sequence[Contest]) -> dict[str, Mask]:
     """The kept prompts of a contest, and among them the group's stress slice, (R, P) by name."""
-    reference = next((each for each in group if each.source.family == DEFAULT), group[0])
-    places = {prompt: p for p, prompt in enumerate(reference.source.prompt_ids)}
-    at = np.array([places.get(prompt, -1) for prompt in contest.source.prompt_ids])
-    stress = contest.kept & (at >= 0) & reference.high[:, at]
-    return {"overall": contest.kept} | ({"stress": stress} if stress.any() else {})
+    reference = next((each for each in group if each.ratings.family == DEFAULT), group[0])
+    places = {prompt: p for p, prompt in enumerate(reference.ratings.prompt_ids)}
+    at = np.array([places.get(prompt, -1) for prompt in contest.ratings.prompt_ids])
+    stress = contest.usable & (at >= 0) & reference.high[:, at]
+    return {"overall": contest.usable} | ({"stress": stress} if stress.any() else {})

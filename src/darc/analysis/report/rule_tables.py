@@ -11,7 +11,7 @@ from darc.analysis.evaluate.contest import Contest, ContestSettings, Splits, con
 from darc.analysis.frame import WORDS, Frame, Record, table
 from darc.analysis.ranks import spearman
 from darc.decide.statistics import risk
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Ratings
 from darc.typing import Array, Mask
 
 Columns = Mapping[str, Any]  # a cell a method, (A,), by the name of the column
@@ -25,7 +25,7 @@ def rows_of(
     `columns` have a cell a method, for the prompts `among` (R, P); `head` comes before them.
     """
     return [
-        {"source": contest.source.name, **head, "method": method, "prompts": prompts_in(among)}
+        {"source": contest.ratings.name, **head, "method": method, "prompts": prompts_in(among)}
         | {name: cells[a] for name, cells in columns.items()}
         for a, method in enumerate(contest.methods)
         if a >= first
@@ -93,9 +93,9 @@ def described(contest: Contest) -> str:
     if contest.rewards.shape[2] > 1:
         note += words["scorers"]
     return str(note).format(
-        source=contest.source.name,
+        source=contest.ratings.name,
         split=WORDS["splits"].get(contest.split),
-        splits=len(contest.kept),
+        splits=len(contest.usable),
         lam=contest.lam,
         matched=words[f"matched_{form}"] if settings.lam is None else "",
         sigma=settings.sigma,
@@ -105,7 +105,7 @@ def described(contest: Contest) -> str:
 
 def main_table(contest: Contest) -> Frame:
     """Means over prompts and splits; win, tie and loss are prompts against Best-of-K."""
-    source, rows = contest.source, list[Record]()
+    source, rows = contest.ratings, list[Record]()
     for subset, among in contest.subsets.items():
         found: dict[str, Any] = outcomes(contest, among)
         del found["cvar"]
@@ -174,8 +174,8 @@ def bucket_table(contest: Contest) -> Frame:
         form = "joined"
     rows: list[Record] = []
     for by, disagreement in measures.items():
-        values = np.where(contest.kept, disagreement, np.nan)
-        masks = bucket_masks(values, list(contest.source.prompt_ids))
+        values = np.where(contest.usable, disagreement, np.nan)
+        masks = bucket_masks(values, list(contest.ratings.prompt_ids))
         rows += bucket_rows(contest, masks, "disagreement", values, by=by)
     measured = WORDS["tables"]["buckets"][form]
     return table("buckets", rows, described=described(contest), measured=measured)
@@ -235,7 +235,7 @@ def sensitivity_table(contest: Contest) -> Frame:
             tradeoff = np.round(mean_of(values, among), 12) + 0.0
             for method, own in zip(contest.methods, tradeoff, strict=True):
                 rank = None if np.isnan(own) else 1 + int((tradeoff > own).sum())
-                row: Record = {"source": contest.source.name, "subset": subset, "method": method}
+                row: Record = {"source": contest.ratings.name, "subset": subset, "method": method}
                 row |= {"form": form, "factor": factor, "lambda": lam}
                 rows.append(row | {"tradeoff": own, "rank": rank})
     return table("sensitivity", rows)
@@ -259,11 +259,11 @@ def scorer_table(contest: Contest) -> Frame:
     if contest.rewards.shape[2] > 1:
         found = aggregated_deltas(contest.rewards, contest.scales, contest.settings.gamma)
         verdicts = {f"all: {name}": delta for name, delta in found.items()}
-        verdicts |= {s: contest.rewards[:, :, m] for m, s in enumerate(contest.source.scorers)}
+        verdicts |= {s: contest.rewards[:, :, m] for m, s in enumerate(contest.ratings.scorers)}
     return table("scorers", _scorer_rows(contest, verdicts))
 
 
-def held_out_scorer_table(source: Source, settings: ContestSettings) -> Frame:
+def held_out_scorer_table(source: Ratings, settings: ContestSettings) -> Frame:
     """Selection by all scorers but one, judged by that one, on its raw scale."""
     rows: list[Record] = []
     for m, name in enumerate(source.scorers if len(source.scorers) > 1 else ()):
@@ -271,14 +271,12 @@ def held_out_scorer_table(source: Source, settings: ContestSettings) -> Frame:
         halves = (
             replace(
                 half,
-                select=np.ascontiguousarray(half.select[:, others]),
-                select_givers=half.select_givers[:, others],
-                judge=half.judge[:, [m]],
-                givers=half.givers[:, [m]],
+                select=half.select.with_scorers(others),
+                judge=half.judge.with_scorers([m]),
             )
             for half in Splits(source, settings)
         )
-        kept = with_scorers(source, others)
+        kept = source.with_scorers(others)
         contest = contest_of(kept, halves, settings, settings.methods, "sample")
         rows += _scorer_rows(contest, {name: contest.reward})
     return table("held_out_scorers", rows)
@@ -291,18 +289,3 @@ def _scorer_rows(contest: Contest, verdicts: Mapping[str, Array]) -> list[Record
             columns = judged_columns(contest, values, among)
             rows += rows_of(contest, among, columns, 1, subset=subset, scorer=name)
     return rows
-
-
-def with_scorers(source: Source, wanted: list[int]) -> Source:
-    """The source with some of its scorers only."""
-    constants = source.constants
-    if constants is not None:
-        constants = [constants[0][m] for m in wanted], [constants[1][m] for m in wanted]
-    return replace(
-        source,
-        scorers=[source.scorers[m] for m in wanted],
-        samples=source.samples[:, wanted],
-        givers=source.givers[:, wanted],
-        bounds=None if source.bounds is None else [source.bounds[m] for m in wanted],
-        constants=constants,
-    )

@@ -10,7 +10,7 @@ from darc.analysis.tune.grid import BEST_OF_K
 from darc.analysis.tune.tuning import Tuned, TunedRule, tune
 from darc.decide.method import Method
 from darc.errors import InputError
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Ratings
 
 SAFE = Method.of("auto")
 FEW_PROMPTS = 30
@@ -47,7 +47,7 @@ class Advice:
         }
 
 
-def advise(source: Source, objective: Objective | None = None, **options: Any) -> Advice:
+def advise(source: Ratings, objective: Objective | None = None, **options: Any) -> Advice:
     """The advice on a source, by `tune` with these options; where it cannot be tested, it says so.
 
     The strengths of every rule are chosen on some prompts and judged on the others, by ratings that

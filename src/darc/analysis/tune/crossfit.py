@@ -19,8 +19,7 @@ from darc.decide.statistics.arrays import check_level, check_share
 from darc.decide.statistics.draws import prompt_seeds
 from darc.decide.statistics.summary import batched
 from darc.errors import InputError, UnknownName
-from darc.ratings.halves import choose_split, draw_halves
-from darc.ratings.ratings import Source
+from darc.ratings.ratings import Ratings
 from darc.types import clipped
 from darc.typing import Array, Integers, Mask
 
@@ -151,7 +150,7 @@ class Trial:
 
 
 def draw_trials(
-    source: Source,
+    source: Ratings,
     needs_sigma: bool,
     repeats: int = 10,
     seed: int = 0,
@@ -164,14 +163,14 @@ def draw_trials(
     with `needs_sigma` a sigma, that judges. A prompt counts where at least two take part, and a
     split in which none does is drawn again, up to `ATTEMPTS` times a repeat.
     """
-    way = choose_split(source, split)
-    learning = source.rated and calibrations is None
+    way = source.split_unit(split)
+    learning = source.has_raters and calibrations is None
     for drawn in range(seed, seed + ATTEMPTS * repeats):
-        halves = draw_halves(source, way, drawn)
+        halves = source.halves(way, drawn)
         # Pooling over prompts would let one prompt move the units of another.
-        judged = batched(halves.judge, 0.0, 0.0, source.constants)
+        judged = batched(halves.judge.samples, 0.0, 0.0, source.constants)
         known = ~np.isnan(judged.sigma if needs_sigma else judged.mean)
-        select = clipped(halves.select, source.bounds)
+        select = clipped(halves.select.samples, source.bounds)
         part = known & ~np.isnan(select).all(axis=(1, 3))
         usable = part.sum(axis=1) > 1
         if not usable.any():
@@ -183,7 +182,7 @@ def draw_trials(
             scorers=source.scorers,
             side={name: array[usable] for name, array in source.side.items()},
             sample=source.kind,
-            **ids_of(source, halves.select_givers, places, learning),
+            **ids_of(source, halves.select.raters, places, learning),
         )
         yield Trial(batch, drawn, judged.mean[usable], judged.sigma[usable], usable)
         repeats -= 1

@@ -24,7 +24,7 @@ from darc.analysis.tune.grid import grid, scale_of, tunable
 from darc.decide.method import Method, parse_methods
 from darc.decide.model.calibration_file import Calibrations
 from darc.errors import InputError, UnknownName
-from darc.ratings.ratings import Source, shuffled
+from darc.ratings.ratings import Ratings
 from darc.typing import Array, Mask
 
 Progress = Callable[[int, int | None], None]
@@ -130,7 +130,7 @@ class Tuned:
 
 
 def tune(
-    source: Source,
+    source: Ratings,
     objective: Objective | None = None,
     *,
     rules: Sequence[str] | None = None,
@@ -152,7 +152,7 @@ def tune(
     which at least one must be tuned. `progress(done, total)` counts settings tried.
     Without an objective it is the tradeoff, or the mean where no half has a sigma to judge by.
     """
-    source = shuffled(source, seed)
+    source = source.shuffled(seed)
     if folds < 2 or repeats < 1:
         raise InputError(f"{folds} folds and {repeats} repeats", "use at least 2 and 1")
     names, absent = _rules(source, rules)
@@ -211,7 +211,7 @@ def tune(
 
 
 def _ready_grid(
-    source: Source, calibrations: Calibrations | None, methods: Sequence[Method]
+    source: Ratings, calibrations: Calibrations | None, methods: Sequence[Method]
 ) -> list[Method]:
     """The methods of a grid with what they have learnt before."""
     return ready_methods([method.with_calibrations(calibrations) for method in methods], source)
@@ -245,7 +245,7 @@ def _rows(
     return tuple(sorted((TunedRule(*row) for row in rows), key=lambda row: -row.gain)), merit, risk
 
 
-def _rules(source: Source, wanted: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:
+def _rules(source: Ratings, wanted: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:
     """The rules to tune, and those that cannot be, with the reason."""
     known, absent = tunable(len(source.scorers), source.side)
     for name in wanted or ():
@@ -256,7 +256,7 @@ def _rules(source: Source, wanted: Sequence[str] | None) -> tuple[list[str], dic
     return list(dict.fromkeys(wanted or known)), {} if wanted else absent
 
 
-def _check(source: Source, usable: Mask, aim: Objective, folds: int) -> None:
+def _check(source: Ratings, usable: Mask, aim: Objective, folds: int) -> None:
     """Raise an `InputError` where a source is too small to tune on."""
     if source.shape[2] < 2:
         raise InputError(f"{source.name} has one candidate a prompt", "give two or more to choose")
