@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from darc.language.phrases import read_lists, word_set
+from darc.language.data_files import read_lists, word_set
 
 # The beginning of a text shows its language, and long texts cost no more than short ones.
-READ_CHARACTERS = 4000
-READ_PROSE = 1000
+_MAX_CHARACTERS = 4000
+_MAX_PROSE = 1000
 # A few answers show the language of all, so that many answers cost no more than a few.
-READ_ANSWERS = 8
-FEWEST_WORDS = 4
+_MAX_ANSWERS = 8
+_MIN_WORDS = 4
 # Below this share of its words a language is not recognised: names and lists have few short words.
-LEAST_SHARE = 0.15
+_MIN_SHARE = 0.15
 
 _LISTS = {name: word_set(words) for name, words in read_lists("languages.tsv").items()}
 _PARTICLES = _LISTS.pop("particle")
@@ -84,22 +84,23 @@ def is_english(text: str) -> bool | None:
     Returns:
         True or False, or None if it cannot be told: fewer than four words in Latin letters, or too
         few frequent words of any language.
-
     """
-    start = text[:READ_CHARACTERS]
+    start = text[:_MAX_CHARACTERS]
     if not start.isascii():
         start = start.translate(_STRAIGHT_APOSTROPHE)
-    prose = _NOT_PROSE.sub(" ", start)[:READ_PROSE]
+    prose = _NOT_PROSE.sub(" ", start)[:_MAX_PROSE]
     if not prose.isascii() and _other_script_share(prose) > 0.5:
         return False
     counts = _count_words(prose)
-    if counts.words < FEWEST_WORDS:
+    if counts.words < _MIN_WORDS:
         return None
     # English texts have names, titles and loans from other languages, and words that look like
     # words of theirs.
     if counts.unmistakable and counts.foreign > counts.english:
-        return False if counts.foreign >= LEAST_SHARE * counts.words else None
-    if counts.english >= max(counts.foreign, LEAST_SHARE * counts.words):
+        if counts.foreign >= _MIN_SHARE * counts.words:
+            return False
+        return None
+    if counts.english >= max(counts.foreign, _MIN_SHARE * counts.words):
         return True
     return None
 
@@ -114,11 +115,10 @@ def looks_foreign(question: str, answers: Sequence[str]) -> bool:
 
     Returns:
         True if the question is not English, or at least half of the answers read are not.
-
     """
     if is_english(question) is False:
         return True
-    step = max(1, math.ceil(len(answers) / READ_ANSWERS))
+    step = max(1, math.ceil(len(answers) / _MAX_ANSWERS))
     sample = answers[::step]
     verdicts = [verdict for verdict in map(is_english, sample) if verdict is not None]
     return bool(verdicts) and 2 * verdicts.count(False) >= len(verdicts)
@@ -134,7 +134,9 @@ def _other_script_share(prose: str) -> float:
         syllables = len(_SYLLABLES.findall(letters))
         if syllables or len(letters) >= shortest:
             other += len(letters) + syllables
-    return other / (latin + other) if other else 0.0
+    if not other:
+        return 0.0
+    return other / (latin + other)
 
 
 def _count_words(prose: str) -> _WordCounts:

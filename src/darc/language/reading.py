@@ -1,163 +1,99 @@
-"""A text read once for all that is asked of it: tokens, amounts, names, groups, content words.
+"""What the filters of rewrites need to know about a text: names, facts and content words.
 
-Rewrites of one answer share most of their stretches, so that these are remembered.
+Rewrites of one answer share most of their stretches of prose, so that stretches are cached.
 """
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from darc.language.phrases import read_rows
-from darc.language.text import LONGEST, PATTERNS, STRAIGHT
-from darc.language.words import CONTRACTIONS, LIGHT_WORDS, dispensable, phrases, senses, stem
+from darc.language.amounts import CURRENCIES, MONTHS, UNITS, WEEKDAYS, Amount, find_amounts
+from darc.language.inflection import stem
+from darc.language.masking import SPAN_PATTERNS
+from darc.language.statements import MAX_CACHED_CHARACTERS
+from darc.language.synonyms import KnownPhrase, empty_phrases, known_phrases, senses
+from darc.language.text import STRAIGHT_QUOTES
+from darc.language.word_lists import CONTRACTIONS, LIGHT_WORDS
 
-_WORDS = [(kind, value, words.split()) for kind, value, words in read_rows("amounts.tsv")]
-
-
-def _values(kind: str) -> dict[str, str]:
-    return {word: value for each, value, words in _WORDS if each == kind for word in words}
-
-
-def _counted(kind: str, step: int = 1) -> dict[str, int]:
-    ((first, words),) = ((int(value), words) for each, value, words in _WORDS if each == kind)
-    return {word: step * number for number, word in enumerate(words, first)}
-
-
-_SMALL = {**_counted("ones"), **_counted("tens", 10)}
-_ORDINALS = _counted("ordinals")
-_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_UNITS, _CURRENCIES, WEEKDAYS = _values("unit"), _values("currency"), _values("weekday")
-MONTHS = {word: int(number) for word, number in _values("month").items()}
-
-
-@dataclass(frozen=True)
-class Amount:
-    """A number, its unit or currency ("" without), and the tokens it was read from."""
-
-    value: str
-    unit: str
-    currency: str
-    start: int
-    end: int
-
-
-def amounts(words: list[str]) -> list[Amount]:
-    """Every number among lower-case tokens; a lone "one" is a pronoun and no number."""
-    found: list[Amount] = []
-    at = 0
-    while at < len(words):
-        value, after = _value(words, at)
-        if value is None:
-            at += 1
-            continue
-        currency = _CURRENCIES.get(words[at - 1], "") if at and len(words[at - 1]) == 1 else ""
-        start = at - 1 if currency else at
-        unit = ""
-        for word in words[after : after + 2]:
-            known = _CURRENCIES.get(word, "")
-            if known and not currency:
-                currency, after = known, after + 1
-            elif word in _UNITS and not currency:
-                # "degrees celsius" is one unit in two words.
-                unit, after = _UNITS[word] if unit in ("", "degree") else unit, after + 1
-            else:
-                break
-        if words[after : after + 2] == ["per", "cent"]:
-            unit, after = "%", after + 2
-        found.append(Amount(value, unit, currency, start, after))
-        at = after
-    return found
-
-
-def _value(words: list[str], at: int) -> tuple[str | None, int]:
-    """The number that begins at a token, None without one, and the place after it."""
-    word, after = words[at], at + 1
-    if word[0].isdigit():
-        plain = word.replace(",", "")
-        if not plain.replace(".", "", 1).isdigit():
-            return plain, after
-        number, follower = float(plain), words[after] if after < len(words) else ""
-        if follower in ("st", "nd", "rd", "th"):
-            return f"{number:g}th", after + 1
-        if follower == "s" and len(plain) == 4:
-            return f"{number:g}s", after + 1
-        while after < len(words) and words[after] in _SCALES:
-            number *= _SCALES[words[after]]
-            after += 1
-        return f"{number:.12g}", after
-    if word in _ORDINALS:
-        return f"{_ORDINALS[word]}th", after
-    if word == "dozen":
-        return "12", after
-    if word in _SMALL or (word in _SCALES and at and words[at - 1] == "a"):
-        return _spelt(words, at)
-    return None, at
-
-
-def _spelt(words: list[str], at: int) -> tuple[str | None, int]:
-    total, current, after = 0, 0, at
-    while after < len(words) and (words[after] in _SMALL or words[after] in _SCALES):
-        word = words[after]
-        current = current + _SMALL[word] if word in _SMALL else max(current, 1) * _SCALES[word]
-        if word in _SCALES and word != "hundred":
-            total, current = total + current, 0
-        after += 1
-    alone = after == at + 1 and words[at] == "one"
-    if alone and not (after < len(words) and words[after] in _UNITS):
-        return None, at
-    return str(total + current), after
-
+# A kind of fact, and the key of the fact.
+Fact = tuple[str, str]
 
 _TOKEN = re.compile(
     r"\d(?:[\d.,:/]*\d)?|[^\W\d_]\.[^\W\d_]\.(?:[^\W\d_]\.)*|[^\W\d_]+(?:'[^\W\d_]+)*|[$€£¥₹%°]|[.!?:;,\n\u2013—]"
 )
-# A kind of fact, and which of them it is.
-Fact = tuple[str, str]
-_STOPS = frozenset({".", "!", "?", "\n", ":"})
-_SKIPPED = LIGHT_WORDS.union(MONTHS, WEEKDAYS, _UNITS, _CURRENCIES)
+_SENTENCE_ENDS = frozenset({".", "!", "?", "\n", ":"})
+_WITHOUT_CONTENT = LIGHT_WORDS.union(MONTHS, WEEKDAYS, UNITS, CURRENCIES)
+_OPAQUE_KINDS = (
+    "fence",
+    "indented code",
+    "code",
+    "display mathematics",
+    "mathematics",
+    "address",
+    "tag",
+)
+_OPAQUE = re.compile("|".join(f"(?:{SPAN_PATTERNS[kind]})" for kind in _OPAQUE_KINDS))
+# Every opaque span has one of these.
+_OPAQUE_SIGNS = ("`", "~~~", "    ", "\t", "$", "\\", "://", "www.", "@", "<")
+_LINE_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]+", re.MULTILINE)
+_EMPHASIS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)|~~")
 
 
 class Token(NamedTuple):
-    """A word, number or mark of a text, in lower case, and whether a sentence begins with it."""
+    """A word, number or punctuation mark of a text."""
 
+    #: In lower case.
     word: str
+    #: As it stands in the text.
     surface: str
+    #: Whether a sentence begins with it.
     initial: bool
 
 
+class _WordCases(NamedTuple):
+    """Words (in lower case) by how they are written."""
+
+    lower: frozenset[str]
+    # With a capital inside a sentence.
+    capitalised: frozenset[str]
+    # All in capitals.
+    acronyms: frozenset[str]
+
+
 class Stretch:
-    """Prose that begins with a sentence, each part worked out when first asked for."""
+    """A piece of prose that begins with a sentence; properties are computed when first needed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = _tokens(text)
+        self.tokens = _tokenize(text)
 
     @cached_property
     def words(self) -> list[str]:
-        """Words, numbers and marks in order, in lower case."""
+        """Words, numbers and punctuation marks in order, in lower case."""
         return [token.word for token in self.tokens]
 
     @cached_property
     def amounts(self) -> list[Amount]:
         """Every number with its unit or currency."""
-        return amounts(self.words)
+        return find_amounts(self.words)
 
     @cached_property
-    def places(self) -> dict[str, int]:
-        """The last place of each word or number that carries meaning."""
+    def positions(self) -> dict[str, int]:
+        """The last position of each word or number that carries meaning."""
         return {
-            word: at
-            for at, word in enumerate(self.words)
+            word: position
+            for position, word in enumerate(self.words)
             if word[0].isalnum() and word not in LIGHT_WORDS
         }
 
     @cached_property
-    def cases(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The words that stand in lower case, capitalised inside a sentence, and in capitals."""
-        lower, capitalised, acronyms = set(), set(), set()
+    def cases(self) -> _WordCases:
+        """The words by how they are written."""
+        lower: set[str] = set()
+        capitalised: set[str] = set()
+        acronyms: set[str] = set()
         for word, surface, initial in self.tokens:
             if surface[:1].islower():
                 lower.add(word)
@@ -166,98 +102,109 @@ class Stretch:
                     capitalised.add(word)
                 if len(surface) > 1 and surface.isupper() and surface.isalpha():
                     acronyms.add(word)
-        return frozenset(lower), frozenset(capitalised), frozenset(acronyms)
-
-    @cached_property
-    def _grouped(self) -> tuple[list[Fact], list[list[str]]]:
-        facts = [("number", f"{each.value} {each.unit}".strip()) for each in self.amounts]
-        facts += [("sum of money", f"{a.currency}{a.value}") for a in self.amounts if a.currency]
-        content: list[list[str]] = [[]]
-        index, empty = phrases(), dispensable()
-        spent = {at for amount in self.amounts for at in range(amount.start, amount.end)}
-        words = self.words
-        at = 0
-        while at < len(words):
-            if at in spent:
-                at += 1
-                continue
-            for phrase, kind, group in index.get(words[at], ()):
-                if tuple(words[at : at + len(phrase)]) == phrase:
-                    if kind == "content" and group not in empty:
-                        content[-1].append(group)
-                    elif kind not in ("content", "neutral"):
-                        facts.append((kind, group))
-                    at += len(phrase)
-                    break
-            else:
-                word = words[at]
-                if word in _STOPS and content[-1]:
-                    content.append([])
-                elif word[0].isalpha() and word not in _SKIPPED:
-                    content[-1].append(stem(word))
-                at += 1
-        return facts, [sentence for sentence in content if sentence]
+        return _WordCases(frozenset(lower), frozenset(capitalised), frozenset(acronyms))
 
     @property
     def facts(self) -> list[Fact]:
         """What no rewrite may change, in order, each as a kind and a key.
 
-        Numbers with their units ("3" and "three" are one, as are "%" and "percent"), sums of money
-        ("$5" and "5 dollars"), and groups of negations ("don't" and "do not"; "never" is another),
-        conditions (if, unless, only, until), quantities (how much, how often and how surely) and
-        comparisons (directions of change too).
+        These are numbers with their units ("3" and "three" are equal, as are "%" and "percent"),
+        sums of money ("$5" and "5 dollars"), and groups of negations ("don't" and "do not"; "never"
+        is another group), conditions (if, unless, only, until), quantities (how much, how often and
+        how surely) and comparisons (with directions of change).
         """
-        return self._grouped[0]
+        return self._facts_and_sentences[0]
 
     @property
     def sentences(self) -> list[list[str]]:
-        """Keys of the content words and phrases, in order, sentence by sentence."""
-        return self._grouped[1]
+        """The keys of content words and phrases, in order, one list per sentence."""
+        return self._facts_and_sentences[1]
+
+    @cached_property
+    def _facts_and_sentences(self) -> tuple[list[Fact], list[list[str]]]:
+        """Both come from one pass, since a phrase is either a fact or content."""
+        facts = self._number_facts()
+        sentences: list[list[str]] = [[]]
+        without_content = empty_phrases()
+        in_amounts = {
+            position for amount in self.amounts for position in range(amount.start, amount.end)
+        }
+        words = self.words
+        position = 0
+        while position < len(words):
+            if position in in_amounts:
+                position += 1
+                continue
+            phrase = _phrase_at(words, position)
+            if phrase is None:
+                word = words[position]
+                if word in _SENTENCE_ENDS and sentences[-1]:
+                    sentences.append([])
+                elif word[0].isalpha() and word not in _WITHOUT_CONTENT:
+                    sentences[-1].append(stem(word))
+                position += 1
+                continue
+            if phrase.kind == "content":
+                if phrase.group not in without_content:
+                    sentences[-1].append(phrase.group)
+            elif phrase.kind != "neutral":
+                facts.append((phrase.kind, phrase.group))
+            position += len(phrase.words)
+        return facts, [sentence for sentence in sentences if sentence]
+
+    def _number_facts(self) -> list[Fact]:
+        numbers = [("number", f"{amount.value} {amount.unit}".strip()) for amount in self.amounts]
+        sums = [
+            ("sum of money", f"{amount.currency}{amount.value}")
+            for amount in self.amounts
+            if amount.currency
+        ]
+        return numbers + sums
 
 
-def _tokens(text: str) -> list[Token]:
-    """Words, numbers and marks in order, contractions written out."""
-    found: list[Token] = []
+def _phrase_at(words: list[str], position: int) -> KnownPhrase | None:
+    """The longest known phrase that begins at a token."""
+    for phrase in known_phrases().get(words[position], ()):
+        if tuple(words[position : position + len(phrase.words)]) == phrase.words:
+            return phrase
+    return None
+
+
+def _tokenize(text: str) -> list[Token]:
+    """Split a text into words, numbers and punctuation marks, with contractions written out."""
+    tokens: list[Token] = []
     initial = True
     for surface in _TOKEN.findall(text):
         word = surface.lower()
         if len(word) == 1 and not word.isalnum():
-            found.append(Token(word, surface, False))
-            initial = initial or word in _STOPS
+            tokens.append(Token(word, surface, False))
+            initial = initial or word in _SENTENCE_ENDS
             continue
         first, *rest = CONTRACTIONS.get(word, word.removesuffix("'s")).split()
-        found.append(Token(first, surface.removesuffix("'s"), initial))
-        found += [Token(part, part, False) for part in rest]
+        tokens.append(Token(first, surface.removesuffix("'s"), initial))
+        tokens += [Token(part, part, False) for part in rest]
         initial = False
-    return found
+    return tokens
 
 
-_remembered = lru_cache(maxsize=1024)(Stretch)
+_cached_stretch = lru_cache(maxsize=1024)(Stretch)
 
 
 def _stretch(text: str) -> Stretch:
-    return _remembered(text) if len(text) <= LONGEST else Stretch(text)
-
-
-_OPAQUE_KINDS = ("fence", "indented code", "code", "display mathematics", "mathematics")
-_OPAQUE = re.compile(
-    "|".join(f"(?:{PATTERNS[kind]})" for kind in (*_OPAQUE_KINDS, "address", "tag"))
-)
-# One of these is in whatever is opaque.
-_OPAQUE_SIGNS = ("`", "~~~", "    ", "\t", "$", "\\", "://", "www.", "@", "<")
-_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]+", re.MULTILINE)
-_MARKS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)|~~")
+    if len(text) <= MAX_CACHED_CHARACTERS:
+        return _cached_stretch(text)
+    return Stretch(text)
 
 
 class Reading:
-    """What is to be known of a text, each part worked out when first asked for."""
+    """A text as the filters see it; properties are computed when first needed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def size(self) -> int:
-        """The number of words, as they stand between white space."""
+        """The number of words separated by white space."""
         return len(self.text.split())
 
     @cached_property
@@ -268,64 +215,86 @@ class Reading:
         return [match.group() for match in _OPAQUE.finditer(self.text)]
 
     @cached_property
-    def bare(self) -> str:
-        """The prose alone, without marks of form and with straight quotes."""
-        prose = _OPAQUE.sub(" ", self.text) if self.opaque else self.text
-        prose = _MARKER.sub("", prose if prose.isascii() else prose.translate(STRAIGHT))
-        marked = "*" in prose or "_" in prose or "~~" in prose
-        return _MARKS.sub("", prose) if marked else prose
+    def prose(self) -> str:
+        """The text without opaque spans and markup, with straight quotation marks."""
+        prose = self.text
+        if self.opaque:
+            prose = _OPAQUE.sub(" ", prose)
+        if not prose.isascii():
+            prose = prose.translate(STRAIGHT_QUOTES)
+        prose = _LINE_MARKER.sub("", prose)
+        if "*" in prose or "_" in prose or "~~" in prose:
+            prose = _EMPHASIS.sub("", prose)
+        return prose
 
     @cached_property
     def stretches(self) -> list[Stretch]:
-        """The prose cut at line breaks and full stops, where no word, number or phrase goes on."""
-        found: list[Stretch] = []
-        for number, line in enumerate(self.bare.split("\n")):
+        """The prose cut at line breaks and full stops.
+
+        No word, number or phrase goes on beyond such a cut.
+        """
+        line_break = _stretch("\n")
+        stretches: list[Stretch] = []
+        for number, line in enumerate(self.prose.split("\n")):
             if number:
-                found.append(_stretch("\n"))
-            held = ""
-            *closed, last = line.split(". ")
-            for part in closed:
-                stretch = _stretch(f"{held}{part}.")
-                # The stop of "e.g." ends no sentence.
-                if stretch.words[-1] == ".":
-                    found.append(stretch)
-                    held = ""
-                else:
-                    held = f"{stretch.text} "
-            if held or last:
-                found.append(_stretch(held + last))
-        return found
+                stretches.append(line_break)
+            stretches += _split_at_stops(line)
+        return stretches
 
     @cached_property
     def words(self) -> Counter[str]:
-        """How often each word occurs, whatever its case."""
+        """How often each word occurs, in any case."""
         return Counter(chain.from_iterable(stretch.words for stretch in self.stretches))
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Words that stand capitalised inside a sentence and nowhere in lower case; acronyms."""
-        none = (frozenset[str](),) * 3
-        cases = zip(none, *(stretch.cases for stretch in self.stretches), strict=True)
-        lower, capitalised, acronyms = (frozenset[str]().union(*words) for words in cases)
-        return capitalised - lower | acronyms
+        """Acronyms, and words that are capitalised inside a sentence and nowhere in lower case."""
+        lower: set[str] = set()
+        capitalised: set[str] = set()
+        acronyms: set[str] = set()
+        for stretch in self.stretches:
+            lower |= stretch.cases.lower
+            capitalised |= stretch.cases.capitalised
+            acronyms |= stretch.cases.acronyms
+        return frozenset(capitalised - lower | acronyms)
 
     @cached_property
     def sentences(self) -> list[list[str]]:
-        """Keys of the content words and phrases, in order, sentence by sentence."""
+        """The keys of content words and phrases, in order, one list per sentence."""
         return [sentence for stretch in self.stretches for sentence in stretch.sentences]
 
     @cached_property
     def content(self) -> list[str]:
-        """The same keys in one list."""
+        """The keys of content words and phrases in one list."""
         return [key for sentence in self.sentences for key in sentence]
 
     @cached_property
-    def _senses(self) -> frozenset[str | int]:
-        """The same keys, and the lines of equals that they stand in."""
-        table = senses()
-        lines = (table[key] for key in self.content if key in table)
+    def _keys_and_senses(self) -> frozenset[str | int]:
+        """The content keys, and the numbers of the lines of synonyms that they stand in."""
+        numbers = senses()
+        lines = (numbers[key] for key in self.content if key in numbers)
         return frozenset[str | int](self.content).union(*lines)
 
     def means(self, key: str) -> bool:
-        """Whether a content key counts as one with a key of the text."""
-        return key in self._senses or not self._senses.isdisjoint(senses().get(key, ()))
+        """Tell whether a content key counts as one with a key of the text."""
+        if key in self._keys_and_senses:
+            return True
+        return not self._keys_and_senses.isdisjoint(senses().get(key, ()))
+
+
+def _split_at_stops(line: str) -> list[Stretch]:
+    """The stretches of a line, cut after full stops that end a sentence."""
+    stretches: list[Stretch] = []
+    unfinished = ""
+    *closed_parts, last_part = line.split(". ")
+    for part in closed_parts:
+        stretch = _stretch(f"{unfinished}{part}.")
+        # The stop of "e.g." does not end a sentence.
+        if stretch.words[-1] == ".":
+            stretches.append(stretch)
+            unfinished = ""
+        else:
+            unfinished = f"{stretch.text} "
+    if unfinished or last_part:
+        stretches.append(_stretch(unfinished + last_part))
+    return stretches

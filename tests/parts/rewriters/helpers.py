@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from darc.language.text import mask
+from darc.language.masking import mask
 from darc.parts.rewriters.transform import Draws, Transform
 from darc.types import Message, Prompt
 

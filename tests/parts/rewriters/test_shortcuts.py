@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from tests.parts.rewriters.helpers import PROMPT, TEXTS, rows
 from tests.parts.rewriters.test_rewrites import ROWS
 
+from darc.language.masking import LIST_MARKER, SPAN_PATTERNS, mask
 from darc.language.reading import Reading, Stretch
-from darc.language.text import _MARKER, PATTERNS, each_statement, mask, pieces
-from darc.language.words import phrases
+from darc.language.statements import change_statements, pieces
+from darc.language.synonyms import known_phrases
 from darc.parts.rewriters import RulesRewriter, phrasing, sentences, transform, wording
 from darc.parts.rewriters.filters import FILTERS
 from darc.parts.rewriters.transform import occurring
@@ -61,7 +62,7 @@ class Whole(Reading):
 
     @property
     def stretches(self) -> list[Stretch]:
-        return [Stretch(self.bare)]
+        return [Stretch(self.prose)]
 
 
 def reasons(kind: type[Reading], original: str, rewrite: str, family: str) -> list[str | None]:
@@ -104,7 +105,7 @@ def test_rewrites_are_judged_as_a_whole(family: str) -> None:
 
 
 def test_no_phrase_goes_on_after_a_stop() -> None:
-    known = {word for index in phrases().values() for words, _, _ in index for word in words}
+    known = {word for index in known_phrases().values() for words, _, _ in index for word in words}
     assert known.isdisjoint({".", "\n"})
     assert not any(". " in wording.phrase or "\n" in wording.phrase for wording in wording.pairs())
 
@@ -114,7 +115,7 @@ def test_no_phrase_goes_on_after_a_stop() -> None:
     st.one_of(PROSE, st.text(alphabet="ab 1'\"“”<>=$`\\|@.:/[](){}\n\t-\U000f0001", max_size=60))
 )
 def test_spans_are_those_of_all_patterns(text: str) -> None:
-    every = re.compile("|".join([_MARKER, *(f"(?:{each})" for each in PATTERNS.values())]))
+    every = re.compile("|".join([LIST_MARKER, *(f"(?:{each})" for each in SPAN_PATTERNS.values())]))
     found = [m.group() for m in every.finditer(text) if m["marker"] is None and m.group()]
     assert list(mask(text).hidden) == found
 
@@ -122,9 +123,9 @@ def test_spans_are_those_of_all_patterns(text: str) -> None:
 def test_statements_that_stay_are_joined_alike() -> None:
     text = "It rains.  We stay in.\nDr. Lee left."
     kept = "It rains. We stay in.\nDr. Lee left."
-    assert each_statement(text, str.upper, lambda sentence: False) == kept
-    assert each_statement(text, str, lambda sentence: True) == kept
-    assert each_statement(text, str.upper, lambda sentence: "stay" in sentence) == (
+    assert change_statements(text, str.upper, lambda sentence: False) == kept
+    assert change_statements(text, str, lambda sentence: True) == kept
+    assert change_statements(text, str.upper, lambda sentence: "stay" in sentence) == (
         "It rains. WE STAY IN.\nDr. Lee left."
     )
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.parts.rewriters.helpers import TEXTS, applied, changes_of
 
-from darc.language.text import mask
+from darc.language.masking import mask
 from darc.parts.rewriters import transform
 from darc.parts.rewriters.phrasing import STRIPS
 from darc.parts.rewriters.rules_rewriter import FORM, WORDS

@@ -12,9 +12,10 @@ import numpy as np
 from tests.parts.scorers.answers import Example, examples, misspelt
 from tests.parts.scorers.embedding import embedder
 
-from darc.language.phrases import DATA
+from darc.language.data_files import DATA
 from darc.language.text import SENTENCE_END, Text
-from darc.language.words import CLASSES, neighbours
+from darc.language.word_classes import CLASSES
+from darc.language.word_order import class_pairs
 from darc.parts.scorers import Fluency, Form, Relevance, Scorer
 from darc.types import Prompt
 
@@ -34,7 +35,7 @@ def order_counts() -> dict[str, object]:
         fluent += [example.good, example.prompt.question, *bad]
     counts = np.zeros((2, len(CLASSES), len(CLASSES)), dtype=np.int64)
     for text in fluent:
-        for table, places in zip(counts, neighbours(Text(text).tokens), strict=True):
+        for table, places in zip(counts, class_pairs(Text(text).tokens), strict=True):
             np.add.at(table, places, 1)
     return {"classes": CLASSES, "counts": counts.tolist()}
 

@@ -6,7 +6,7 @@ import numpy as np
 from tests.parts.scorers.calibrate import order_counts, ordinary_pairs
 from tests.parts.scorers.test_scorers import all_three
 
-from darc.language.phrases import DATA
+from darc.language.data_files import DATA
 
 
 def test_stored_counts_and_constants_are_current() -> None:

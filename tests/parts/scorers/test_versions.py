@@ -25,7 +25,7 @@ SHIPPED = (
 CARRIERS = (
     "background", "errors", "files", "types", "typing", "registry", "models.remote",
     "models.completion", "models.installed", "models.transformers.generation",
-    "parts.scorers.callable", "closing",
+    "parts.scorers.callable", "background", "closing",
 )  # fmt: skip
 # Reached through its own version, and only by models that are built on it.
 BY_VERSION = {"caution": ("parts.scorers.reward",)}

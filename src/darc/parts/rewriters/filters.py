@@ -9,10 +9,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from darc.language.phrases import word_set
-from darc.language.reading import MONTHS, WEEKDAYS, Reading, Stretch
-from darc.language.text import STRAIGHT, mask
-from darc.language.words import same, stem
+from darc.language.amounts import MONTHS, WEEKDAYS
+from darc.language.data_files import word_set
+from darc.language.inflection import stem
+from darc.language.masking import mask
+from darc.language.reading import Reading, Stretch
+from darc.language.synonyms import same_sense
+from darc.language.text import STRAIGHT_QUOTES
 from darc.parts.rewriters.phrasing import STRIPS
 from darc.parts.rewriters.transform import Draws, unheaded
 
@@ -188,7 +191,7 @@ _NO_NAMES = frozenset({"i", "ai", "ok", "tv"}).union(MONTHS, WEEKDAYS)
 
 def _dates(reading: Reading) -> list[str]:
     """Days and months, so that "3 March" and "March 3rd" are one, and weekdays."""
-    text = reading.bare
+    text = reading.prose
     found: list[str] = []
     if not any(part in text for part in _PARTS):
         return found
@@ -205,7 +208,7 @@ def _quotations(reading: Reading) -> list[str]:
     if not any(mark in reading.text for mark in '"“«'):
         return []
     found = ("".join(match.groups(default="")) for match in _QUOTATION.finditer(reading.text))
-    inner = (normalised(quote.translate(STRAIGHT)).strip(" .,;:!?") for quote in found)
+    inner = (normalised(quote.translate(STRAIGHT_QUOTES)).strip(" .,;:!?") for quote in found)
     return [quote for quote in inner if " " in quote]
 
 
@@ -232,7 +235,7 @@ def overlap(original: Reading, rewrite: Reading) -> tuple[tuple[str, ...], froze
     dropped = sorted((before - after).elements())
     added: set[str] = set()
     for word in sorted((after - before).elements()):
-        partner = next((other for other in dropped if same(word, other)), None)
+        partner = next((other for other in dropped if same_sense(word, other)), None)
         if partner is not None:
             dropped.remove(partner)
         elif not original.means(word):
@@ -292,7 +295,12 @@ def _roles(original: Reading, rewrite: Reading, family: str) -> str | None:
     # What stands in a stretch that both texts have has the same neighbours in both.
     both = {word for word in left if new.get(word) == 1 and original.words[word] == 1}
     before, after = (
-        {word: _near(each, at) for each in side for word, at in each.places.items() if word in both}
+        {
+            word: _near(each, at)
+            for each in side
+            for word, at in each.positions.items()
+            if word in both
+        }
         for side in apart(original, rewrite)
     )
     own = {word: _alike(before[word], after[word]) for word in before}

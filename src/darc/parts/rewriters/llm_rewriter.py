@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from darc.language.phrases import stored
+from darc.language.data_files import read_toml
 from darc.models.completion import ChatModel, ChatUser, Completion, Request
 from darc.models.remote.address import KEY_ENV
 from darc.models.remote.openai import OpenAIModel
@@ -17,7 +17,7 @@ PARALLEL = 8
 BYTES_A_TOKEN = 4
 ROOM, LEAST_ROOM = 1.5, 32
 
-_TOLD = stored(Path(__file__).with_suffix(".toml"))
+_TOLD = read_toml(Path(__file__).with_suffix(".toml"))
 _REPLY = {name: re.compile(pattern) for name, pattern in _TOLD.pop("reply").items()}
 _QUOTES = {'"': '"', "“": "”", "'": "'"}
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from darc.language.phrases import patterns, read_rows
-from darc.language.words import WORDINGS
+from darc.language.data_files import read_patterns, read_rows
+from darc.language.synonyms import WORDINGS
 from darc.parts.rewriters.transform import (
     Draws,
     Found,
@@ -34,7 +34,7 @@ def _any(phrases: Iterable[str]) -> str:
 
 
 PATTERNS = {
-    **patterns("transforms.toml", "phrasing"),
+    **read_patterns("transforms.toml", "phrasing"),
     "wordy": re.compile(rf"(?i)\b{_any(_SHORT)}\b(?! (?:possible|not)\b)"),
     "marker": re.compile(rf"(?:(?<=^)|(?<=[.!?] )|(?<=\n)){_any(sum(MARKERS, ()))}(?= )"),
 }

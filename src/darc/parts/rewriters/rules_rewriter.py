@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from darc.language.text import WORD_OR_NUMBER, Masked, mask
+from darc.language.masking import MaskedText, mask
+from darc.language.text import WORD_OR_NUMBER
 from darc.parts.rewriters import phrasing, sentences, transform, wording
 from darc.parts.rewriters.accept import parts
 from darc.parts.rewriters.filters import normalised
@@ -120,7 +121,7 @@ class RulesDrawing:
 
     prompt_id: str
     family: str
-    masked: Masked
+    masked: MaskedText
     varied: Varied
     seed: int = 0
     number: int = 0

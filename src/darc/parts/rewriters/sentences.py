@@ -2,8 +2,8 @@
 
 import re
 
-from darc.language.phrases import patterns
-from darc.language.words import LIGHT_WORDS, WORD_LISTS
+from darc.language.data_files import read_patterns
+from darc.language.word_lists import LIGHT_WORDS, WORD_LISTS
 from darc.parts.rewriters.transform import (
     Draws,
     Found,
@@ -15,8 +15,8 @@ from darc.parts.rewriters.transform import (
     small,
 )
 
-PATTERNS = patterns("transforms.toml", "sentences")
-CLAUSES = patterns("transforms.toml", "clauses")
+PATTERNS = read_patterns("transforms.toml", "sentences")
+CLAUSES = read_patterns("transforms.toml", "clauses")
 _MOST_JOINED = 16
 _MOST_WORDS = 22
 _BOTH_SHORT = 15

@@ -10,9 +10,9 @@ from itertools import chain, count
 from typing import NamedTuple, TypeVar
 
 from darc.decide.statistics.draws import prompt_seeds, uniforms
-from darc.language.phrases import patterns
-from darc.language.text import ABBREVIATION, REMEMBERED, each_statement, pieces
-from darc.language.words import LIGHT_WORDS, WORD_LISTS
+from darc.language.data_files import read_patterns
+from darc.language.statements import ABBREVIATION, CACHED_SENTENCES, change_statements, pieces
+from darc.language.word_lists import LIGHT_WORDS, WORD_LISTS
 
 Item = TypeVar("Item")
 _BLOCK = 128
@@ -50,7 +50,7 @@ def occurring(*patterns: re.Pattern[str]) -> Callable[[str], bool]:
     A pattern must need no more of what stands before or after a ". " than a piece has.
     """
 
-    @lru_cache(maxsize=REMEMBERED)
+    @lru_cache(maxsize=CACHED_SENTENCES)
     def found(piece: str) -> bool:
         return any(pattern.search(piece) for pattern in patterns)
 
@@ -114,7 +114,7 @@ def rephrasing(*patterns: re.Pattern[str]) -> Callable[[Put], Transform]:
     None for as is.
     """
 
-    @lru_cache(maxsize=REMEMBERED)
+    @lru_cache(maxsize=CACHED_SENTENCES)
     def applies(sentence: str) -> bool:
         return any(pattern.match(sentence) for pattern in patterns)
 
@@ -124,7 +124,7 @@ def rephrasing(*patterns: re.Pattern[str]) -> Callable[[Put], Transform]:
                 found = (match for each in patterns if (match := each.match(sentence)))
                 return capital(rephrased(next(found), draws) or sentence)
 
-            return each_statement(text, changed, applies)
+            return change_statements(text, changed, applies)
 
         return change
 
@@ -154,7 +154,7 @@ def small(words: str) -> str | None:
     return words[:1].lower() + words[1:]
 
 
-PATTERNS = patterns("transforms.toml", "form")
+PATTERNS = read_patterns("transforms.toml", "form")
 _MOST_WORDS = 14
 _LONG = 45
 _SHORT = 40

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from darc.language.phrases import patterns, read_rows, word_set
-from darc.language.text import REMEMBERED, WORD, pieces
-from darc.language.words import NEGATED, PRONOUNS, WORD_LISTS, WORDINGS, forms, plural
+from darc.language.data_files import read_patterns, read_rows, word_set
+from darc.language.inflection import plural, verb_forms
+from darc.language.statements import CACHED_SENTENCES, pieces
+from darc.language.synonyms import WORDINGS
+from darc.language.text import WORD
+from darc.language.word_lists import NEGATED, PRONOUNS, WORD_LISTS
 from darc.parts.rewriters.transform import Draws, Found, like, putting
 
 _DETERMINERS, _QUANTIFIERS = WORD_LISTS["determiner"], WORD_LISTS["quantifier"]
@@ -40,7 +43,7 @@ def pairs() -> Iterator[Wording]:
         yield Wording(first, second)
     for kind, of_base, of_others in (("verb", "", ""), ("transitive", "base", "transitive")):
         for pair in WORDINGS[kind]:
-            inflected = dict(zip(*map(forms, pair), strict=True)).items()
+            inflected = dict(zip(*map(verb_forms, pair), strict=True)).items()
             kept = ((old, new) for old, new in inflected if old not in _UNTOUCHED)
             for number, (old, new) in enumerate(kept):
                 yield Wording(old, new, of_others if number else of_base)
@@ -104,7 +107,7 @@ def _places(text: str, shorter_only: bool) -> Iterator[tuple[int, list[Wording]]
         overlap = min(3, before)
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED_SENTENCES)
 def _exchangeable(piece: str, begin: int, shorter_only: bool) -> list[tuple[int, list[Wording]]]:
     """The same for a piece of a text from its `begin` on; no more than a stop before it matters."""
     places: list[tuple[int, list[Wording]]] = []
@@ -170,7 +173,7 @@ def _fits(place: str, text: str, start: int, follower: str) -> bool:
     return determined or counted
 
 
-PATTERNS = patterns("transforms.toml", "wording")
+PATTERNS = read_patterns("transforms.toml", "wording")
 _WHOLE = {**NEGATED, **PRONOUNS, "let's": "let us"}
 _FULL = {full: short for short, full in {**NEGATED, **PRONOUNS}.items() if full != "i have"}
 _FULL["can not"] = "can't"

@@ -15,7 +15,7 @@ import numpy as np
 from darc.errors import InputError
 from darc.files import atomic_writer, read_json
 from darc.language.text import Text
-from darc.language.words import content_stems
+from darc.language.word_classes import content_stems
 from darc.models.embeddings import Embeddings
 from darc.models.installed import files_hash
 from darc.parts.scorers import fluency, relevance

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.language.phrases import any_of, patterns, stored, word_set
+from darc.language.data_files import any_of, read_patterns, read_toml, word_set
 from darc.language.text import WORD, Text
-from darc.language.words import FUNCTION_WORDS
+from darc.language.word_classes import FUNCTION_WORDS
 from darc.types import CutOff
 
 USUAL_SENTENCE = 16.0
@@ -22,14 +22,17 @@ ENOUGH_WORDS = 20
 
 SOURCES = (
     "flaws.py",
-    *(f"../../language/{name}.py" for name in ("phrases", "text", "words")),
+    *(
+        f"../../language/{name}.py"
+        for name in ("data_files", "inflection", "text", "word_classes", "word_lists")
+    ),
     *(f"../../language/data/{name}" for name in ("answers.toml", "classes.tsv", "harm.toml")),
 )
 
-KINDS = {kind: any_of(*phrases) for kind, phrases in stored("answers.toml")["request"].items()}
-HARM = any_of(*stored("harm.toml")["risky"])
+KINDS = {kind: any_of(*phrases) for kind, phrases in read_toml("answers.toml")["request"].items()}
+HARM = any_of(*read_toml("harm.toml")["risky"])
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-MARKS = patterns("answers.toml", "marks")
+MARKS = read_patterns("answers.toml", "marks")
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ def ending_cost(text: Text) -> float:
     return 0.8
 
 
-MANNERS = stored("answers.toml")["manners"]
+MANNERS = read_toml("answers.toml")["manners"]
 INSULTS, CONTEMPT, READER, FILLERS = (
     word_set(MANNERS[name]) for name in ("insults", "contempt", "reader", "fillers")
 )

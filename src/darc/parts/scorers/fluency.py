@@ -7,7 +7,8 @@ import numpy as np
 
 from darc.errors import extra_needed
 from darc.language.text import WORD, Text
-from darc.language.words import CLASS_OF, order_gain
+from darc.language.word_classes import CLASS_OF
+from darc.language.word_order import order_gain
 from darc.parts.scorers import flaws
 from darc.parts.scorers.base import Pair, from_costs, source_version
 from darc.parts.scorers.flaws import MARKS, ending_cost
@@ -20,7 +21,12 @@ LEAST_GAIN = 0.1
 FEW_WORDS = 12
 BRACKETS = ("()", "[]", "{}", "“”")
 
-SOURCES = ("fluency.py", "../../language/data/order.json", *flaws.SOURCES)
+SOURCES = (
+    "fluency.py",
+    "../../language/word_order.py",
+    "../../language/data/order.json",
+    *flaws.SOURCES,
+)
 PACKAGES = ("harper-py",)
 
 NAME_WEIGHT = 0.2

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from darc.language.phrases import any_of, stored
+from darc.language.data_files import any_of, read_toml
 from darc.language.text import Text
-from darc.language.words import content_stems, order_gain
+from darc.language.word_classes import content_stems
+from darc.language.word_order import order_gain
 from darc.parts.scorers import relevance
 from darc.parts.scorers.base import Pair, sigmoid, source_version
 from darc.parts.scorers.flaws import HARM, ending_cost, rudeness
@@ -21,11 +22,17 @@ from darc.typing import Array
 ASSURANCE_COST = 1.2
 RUDENESS_COST = 1.2
 FEW_WORDS, MOST_WORDS = 12, 60
-SOURCES = ("harm.py", "harm.npz", "../../language/data/order.json", *relevance.SOURCES)
+SOURCES = (
+    "harm.py",
+    "harm.npz",
+    "../../language/word_order.py",
+    "../../language/data/order.json",
+    *relevance.SOURCES,
+)
 DENIAL = 24
 DENIED = re.compile(r"(?:\b(?:not|never|hardly|no)|n't)(?: \w+)? $")
-ASSURANCES = any_of(*stored("harm.toml")["assurances"])
-TURNS = {name: any_of(*each) for name, each in stored("harm.toml")["turns"].items()}
+ASSURANCES = any_of(*read_toml("harm.toml")["assurances"])
+TURNS = {name: any_of(*each) for name, each in read_toml("harm.toml")["turns"].items()}
 
 
 @cache

@@ -21,7 +21,7 @@ from darc.typing import Array
 SCHEMA = 1
 SOURCES = (
     *("head.py", "../../models/embeddings.py"),
-    *("../../language/text.py", "../../language/phrases.py", "../../language/data/answers.toml"),
+    *("../../language/text.py", "../../language/data_files.py", "../../language/data/answers.toml"),
 )
 PACKAGES = ("wordllama",)
 # An embedding's entries are about 1/16; so scaled they weigh like the others.

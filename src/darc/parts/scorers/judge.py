@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from darc.errors import DarcError, InputError
-from darc.language.phrases import stored
+from darc.language.data_files import read_toml
 from darc.models.completion import (
     EMBEDDED,
     ChatModel,
@@ -35,8 +35,8 @@ BEST = 10.0
 LEAST_MASS = 0.5
 FIRST_TOKENS = 8
 CODE_LENGTH = 16
-SOURCES = ("judge.py", "judge.toml", "../../language/phrases.py")
-TOLD = stored(Path(__file__).with_name("judge.toml"))
+SOURCES = ("judge.py", "judge.toml", "../../language/data_files.py")
+TOLD = read_toml(Path(__file__).with_name("judge.toml"))
 
 
 class Unreadable(DarcError):

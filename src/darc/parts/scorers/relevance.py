@@ -8,9 +8,10 @@ from itertools import chain, starmap
 import numpy as np
 
 from darc.errors import InputError
-from darc.language.phrases import any_of, stored
+from darc.language.data_files import any_of, read_toml
+from darc.language.inflection import loose_stem
 from darc.language.text import Text
-from darc.language.words import content_stems, loose_stem, subject_words
+from darc.language.word_classes import content_stems, subject_words
 from darc.models.embeddings import Embeddings, MiniLM, best_embedder
 from darc.models.installed import MINILM, require
 from darc.parts.scorers import flaws
@@ -185,7 +186,7 @@ def mismatch(request: Expectation, text: Text) -> float:
     return cost
 
 
-EVASION = stored("answers.toml")["evasion"]
+EVASION = read_toml("answers.toml")["evasion"]
 # How surely a sentence with such a phrase says nothing.
 WEIGHTS = tuple(
     (weight, any_of(*EVASION[kind]))

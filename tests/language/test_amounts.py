@@ -1,9 +1,9 @@
-from darc.language.reading import amounts
+from darc.language.amounts import find_amounts
 
 
 def test_amounts_in_one_notation() -> None:
     text = "two hundred and 1,000 then 3 million dollars and 3 rd of twenty five kg"
-    found = [(a.value, a.unit, a.currency) for a in amounts(text.split())]
+    found = [(a.value, a.unit, a.currency) for a in find_amounts(text.split())]
     assert found == [
         ("200", "", ""),
         ("1000", "", ""),
@@ -11,4 +11,4 @@ def test_amounts_in_one_notation() -> None:
         ("3th", "", ""),
         ("25", "kg", ""),
     ]
-    assert amounts(["this", "one", "here"]) == []
+    assert find_amounts(["this", "one", "here"]) == []

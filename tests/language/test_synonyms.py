@@ -1,8 +1,9 @@
 import pytest
 
-from darc.language.phrases import read_rows
+from darc.language.data_files import read_rows
+from darc.language.inflection import stem
 from darc.language.reading import Reading
-from darc.language.words import WORDINGS, same, stem
+from darc.language.synonyms import WORDINGS, same_sense
 from darc.parts.rewriters.filters import FILTERS, overlap
 from darc.parts.rewriters.phrasing import MARKERS
 from darc.parts.rewriters.wording import Wording, pairs
@@ -42,4 +43,4 @@ def test_opposites_are_never_the_same() -> None:
     opposites = "increase decrease, open close, buy sell, hot cold, win lose, leave arrive"
     for pair in opposites.split(", "):
         first, second = map(stem, pair.split())
-        assert not same(first, second), pair
+        assert not same_sense(first, second), pair

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from darc.language.phrases import DATA, any_of, read_lists, read_rows, word_set
+from darc.language.data_files import DATA, any_of, read_lists, read_rows, word_set
 
 
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.tsv")), ids=lambda path: path.name)
