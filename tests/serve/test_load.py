@@ -146,7 +146,7 @@ def test_two_thousand_requests_with_faults(monkeypatch: pytest.MonkeyPatch) -> N
         parts=parts(scorers=(judge,), n_aug=0),
         attempts=3,
         timeout=0.5,
-        scorer_timeout=3.0,
+        wave_timeout=3.0,
         keep_alive=0.5,
         active=CLIENTS,
     )

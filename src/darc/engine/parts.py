@@ -16,7 +16,6 @@ from pydantic import Field, InstanceOf, model_validator
 from darc.decide.rule import Rule
 from darc.decide.side_inputs import SIDE_SCORERS, missing_side_input
 from darc.engine.copies import copies_input
-from darc.engine.options import SampleOptions
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import ChatModel
 from darc.models.embeddings import Embeddings, MiniLM, installed
@@ -27,6 +26,7 @@ from darc.parts.scorers.base import Embedder, Pair, Scorer
 from darc.parts.scorers.judge import Judge
 from darc.parts.scorers.panel import Panel
 from darc.registry import rewriters, scorers
+from darc.settings.sampling import RewriteSettings
 from darc.types import Candidate, Message, Prompt, Scores
 from darc.typing import Array
 
@@ -189,7 +189,7 @@ def _named(part: Any) -> Any:
     return [*map(_named, part)] if isinstance(part, list | tuple) else getattr(part, "name", part)
 
 
-class Parts(SampleOptions):
+class Parts(RewriteSettings):
     """What turns answers into numbers, as users write it.
 
     The samples of an answer are itself, unless `include_original` is False, and up to `n_aug`
@@ -200,8 +200,7 @@ class Parts(SampleOptions):
     scorers: tuple[str, ...] = SCORERS
     panel: InstanceOf[Panel] | None = None
     seed: int = 0
-    guard: bool = True
-    include_original: bool = True
+    min_samples: int | None = None
     side: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="before")

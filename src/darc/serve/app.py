@@ -68,7 +68,7 @@ def make_backend(settings: ServeSettings) -> Backend:
 def _calling(settings: ServeSettings) -> dict[str, Any]:
     return {
         "key_env": settings.backend_key_env,
-        "timeout": settings.timeout,
+        "timeout": settings.backend_timeout,
         "concurrency": settings.concurrency,
         "retry": RetryPolicy(attempts=settings.attempts, seconds=30.0, first=0.25, longest=8.0),
         "breaker": BreakerSettings(threshold=20, cooldown=5.0),
@@ -92,7 +92,7 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         normalize=settings.normalize,
         search=settings.search,
         workers=os.cpu_count() or 1 if settings.workers is None else settings.workers,
-        patience=Patience(attempts=1, seconds=settings.scorer_timeout),
+        patience=Patience(attempts=1, seconds=settings.wave_timeout),
     )
     tracing = Tracing(provider_of())
     return Gateway(settings, backend or make_backend(settings), engine, tracing)

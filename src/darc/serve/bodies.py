@@ -9,7 +9,7 @@ from darc.decide.method import Normalize
 from darc.decide.search.lazy import SearchMode
 from darc.decide.standards import parse_scale
 from darc.errors import DarcError
-from darc.serve.settings import Policy, WhenHeld
+from darc.settings.serve import Policy, WhenHeld
 
 LONGEST_NAME = 80
 MOST_CHOICES = 128

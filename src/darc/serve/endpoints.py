@@ -122,7 +122,7 @@ class ChatEndpoints:
         method = gateway.forms.method(given.darc)
 
         async def by_own_scores(given: SelectScores) -> dict[str, Any]:
-            seed, many = gateway.settings.seed or 0, count(given.scores) > FEW
+            seed, many = gateway.settings.request_seed or 0, count(given.scores) > FEW
             async with gateway.gate:
                 return await gateway.busily(many, by_scores, given, method, request_id, seed)
 

@@ -20,7 +20,8 @@ from darc.decide.standards import NO_STANDARDS, Standards, as_standards
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
 from darc.serve import bodies
-from darc.serve.settings import Policy, ServeSettings, WhenHeld
+from darc.serve.settings import ServeSettings
+from darc.settings.serve import Policy, WhenHeld
 from darc.types import Message, Prompt, Scores
 from darc.web.problems import Problem
 
@@ -199,7 +200,7 @@ class Forms:
             no_rating_below=(bodies.NoRatingBelow, settings.no_rating_below),
             threshold=(bodies.Threshold, settings.threshold),
             poor_below=(bodies.PoorBelow, settings.poor_below),
-            scale=(bodies.RatingScale | None, settings.standards.scale),
+            scale=(bodies.RatingScale | None, as_standards(settings.scale).scale),
             when_held=(WhenHeld, settings.when_held),
         )
         if not rated:

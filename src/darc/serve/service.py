@@ -241,8 +241,8 @@ class Gateway:
         if asked.given.seed is not None:
             seeds = [asked.given.seed + first + i for i in range(asked.k)]
         else:
-            name = work.request_id if settings.seed is None else work.prompt.id
-            sampling = Sampling(k=asked.k, seed=settings.seed or 0, first=first)
+            name = work.request_id if settings.request_seed is None else work.prompt.id
+            sampling = Sampling(k=asked.k, seed=settings.request_seed or 0, first=first)
             seeds = candidate_seeds(sampling, name)
 
         calls = ReplyCalls(self.backend, work, body, seeds, first)
@@ -338,7 +338,7 @@ class Gateway:
                 method=replace(
                     work.method.spec,
                     normalize=options.normalize,
-                    seed=self.settings.seed or 0,
+                    seed=self.settings.request_seed or 0,
                     include_original=options.include_original or n_aug == 0,
                     min_samples=self.settings.parts.min_samples,
                     standards=work.method.standards,

@@ -35,6 +35,8 @@ class OptionDetails:
     positional: bool = False
     #: Whether `--help` shows it; `--help-all` shows every option.
     common: bool = False
+    #: Whether a request to the gateway may set it in its `darc` object.
+    per_request: bool = False
     #: Options of a command that share this name exclude each other.
     exclusive: str = ""
     #: How many values follow the flag, as argparse has it.
@@ -61,6 +63,7 @@ def option(
     short_flag: str = "",
     positional: bool = False,
     common: bool = False,
+    per_request: bool = False,
     exclusive: str = "",
     nargs: int | str | None = None,
     bare_value: Any = None,
@@ -77,6 +80,7 @@ def option(
         short_flag: A further flag, such as -k.
         positional: Whether it is an argument without a flag.
         common: Whether `--help` shows it.
+        per_request: Whether a request to the gateway may set it.
         exclusive: A name that options share which exclude each other.
         nargs: How many values follow the flag, as argparse has it.
         bare_value: The value of a flag that is written without one.
@@ -92,6 +96,7 @@ def option(
         short_flag=short_flag,
         positional=positional,
         common=common,
+        per_request=per_request,
         exclusive=exclusive,
         nargs=nargs,
         bare_value=bare_value,

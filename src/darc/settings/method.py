@@ -1,0 +1,128 @@
+"""How a candidate is chosen: the rule, how cautious it is, and what counts as a good rating."""
+
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from darc.settings.general import SeedSettings
+from darc.settings.model import SettingsModel, option
+
+#: How rules are written.
+RULE = "NAME[:KEY=VALUE,...]"
+
+Normalize = Literal["auto", "prompt", "fixed", "none"]
+SearchMode = Literal["exact", "likely"]
+
+
+class CautionSettings(SettingsModel):
+    """How much disagreement matters to the default rule."""
+
+    subject: ClassVar[str] = "choosing"
+
+    caution: str | None = option(
+        None,
+        "how much average rating to give up for an answer that divides people less (default: "
+        "medium)",
+        "none|low|medium|high|NUMBER",
+        common=True,
+    )
+    calibration: Path | None = option(
+        None, "calibration file for the default rule, written by `darc calibrate`", "FILE"
+    )
+
+
+class ScaleSettings(SettingsModel):
+    """The scale of ratings, and who counts as unhappy."""
+
+    subject: ClassVar[str] = "choosing"
+
+    threshold: float | None = option(
+        None,
+        "people who rate an answer below this are unhappy with it (default: the middle of the "
+        "scale)",
+        "RATING",
+        common=True,
+        per_request=True,
+    )
+    scale: str | None = option(
+        None,
+        "the lowest and the highest rating that can be given, such as 1-5",
+        "LOW-HIGH",
+        common=True,
+        per_request=True,
+    )
+
+
+class StandardsSettings(ScaleSettings):
+    """What counts as a good rating."""
+
+    subject: ClassVar[str] = "choosing"
+
+    no_rating_below: float | None = option(
+        None,
+        "choose only among answers all of whose ratings reach this",
+        "RATING",
+        common=True,
+        per_request=True,
+    )
+    poor_below: float | None = option(
+        None,
+        "flag the choice as held (none of the answers is good) if its mean is very probably below "
+        "this (default: the middle of the scale)",
+        "RATING",
+        per_request=True,
+    )
+
+
+class RiskSettings(SettingsModel):
+    """The numbers that the statistics of all rules depend on."""
+
+    subject: ClassVar[str] = "choosing"
+
+    beta: float = option(
+        1.0, "risk aversion: how strongly low samples count", ge=0, lt=1e12, per_request=True
+    )
+    gamma: float = option(
+        1.0, "how strongly the least favourable scorer counts", ge=0, lt=1e12, per_request=True
+    )
+    normalize: Normalize = option(
+        "auto",
+        "how several scorers are put on one scale: prompt (within the prompt), fixed (by the "
+        "scorers' own location and scale), none, or auto (none for a single scorer)",
+        per_request=True,
+    )
+
+
+class MethodSettings(CautionSettings, StandardsSettings, RiskSettings, SeedSettings):
+    """How a candidate is chosen."""
+
+    subject: ClassVar[str] = "choosing"
+
+    rule: str = option(
+        "auto",
+        "the selection rule with its parameters; `darc rules` lists them",
+        RULE,
+        common=True,
+        per_request=True,
+    )
+    min_samples: int | None = option(
+        None,
+        "leave out candidates with fewer samples, where another has as many (default: half of "
+        "the largest number; rules that shrink small samples keep all candidates)",
+        "N",
+        ge=1,
+    )
+
+
+class SearchSettings(SettingsModel):
+    """When to stop asking for scores."""
+
+    subject: ClassVar[str] = "choosing"
+
+    search: SearchMode = option(
+        "exact",
+        "when to stop asking for scores or grades: exact (when no further one can change the "
+        "choice) or likely (when the choice is final with a probability of 0.99, which takes fewer "
+        "calls and is flagged); likely is for the rule auto on the grades of a panel, and "
+        "everything else is searched exactly",
+        per_request=True,
+    )

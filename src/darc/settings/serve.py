@@ -1,0 +1,134 @@
+"""The options of `darc serve`."""
+
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from darc.settings.engine import WorkerSettings
+from darc.settings.general import CommandSettings
+from darc.settings.generation import CandidateSettings, StopSettings
+from darc.settings.limits import MEGABYTE, LimitSettings, ListeningSettings
+from darc.settings.method import MethodSettings, SearchSettings
+from darc.settings.model import SettingsModel, option
+from darc.settings.sampling import SamplingSettings
+from darc.settings.scoring import ScorerSettings
+
+Policy = Literal["open", "closed"]
+WhenHeld = Literal["flag", "more", "refuse"]
+
+
+class ServerModelSettings(SettingsModel):
+    """Which model of a server is asked."""
+
+    subject: ClassVar[str] = "answers"
+
+    model: str = option(
+        "",
+        "the model on the server (default: what the request names, or the first one listed)",
+        "NAME",
+        common=True,
+    )
+
+
+class BackendSettings(ServerModelSettings):
+    """The server that writes the answers of a gateway."""
+
+    subject: ClassVar[str] = "answers"
+
+    backend: str = option(
+        "",
+        "an OpenAI-compatible server, or several with the same model: URL|URL (default: the "
+        "embedded model)",
+        "URL|openai:MODEL@URL",
+        common=True,
+    )
+    backend_key_env: str = option(
+        "OPENAI_API_KEY", "the environment variable that holds the key of the backend", "NAME"
+    )
+    backend_timeout: float = option(
+        120.0, "how many seconds a call to the backend may take", "SECONDS", gt=0
+    )
+    concurrency: int = option(256, "the most calls at the same time to each URL", "N", ge=1)
+    attempts: int = option(
+        6, "how often to try a failing call, including the first attempt", "N", ge=1
+    )
+
+
+class RequestSettings(CandidateSettings, StopSettings, MethodSettings, SearchSettings):
+    """What a request may set in its `darc` object, and what counts where it does not."""
+
+    subject: ClassVar[str] = "choosing"
+
+    policy: Policy = option(
+        "open",
+        "what to do when a part fails: open (go on without it and flag the answer) or closed "
+        "(answer with status 503)",
+        per_request=True,
+    )
+    when_held: WhenHeld = option(
+        "flag",
+        "what to do when none of the answers is good: flag (return the choice with the flag held), "
+        "more (write as many answers again, once, and choose among all) or refuse (answer with "
+        "status 422)",
+        per_request=True,
+    )
+    wave: int = option(
+        16,
+        "how many texts the search has scored at the same time",
+        "N",
+        per_request=True,
+        ge=1,
+        le=10_000,
+    )
+
+
+class GatewaySettings(RequestSettings, BackendSettings, LimitSettings, WorkerSettings):
+    """How a gateway answers requests."""
+
+    wave_timeout: float = option(
+        60.0,
+        "how many seconds the scores of one wave may take",
+        "SECONDS",
+        gt=0,
+        subject="scorers",
+    )
+    request_seed: int | None = option(
+        None, "seed of requests that have none, so that they can be repeated", "N"
+    )
+    api_keys: Path | None = option(
+        None, "the file with the hashed keys of clients", "FILE", subject="clients", common=True
+    )
+    audit: Path | None = option(
+        None, "append every decision to this file", "FILE", subject="clients"
+    )
+    audit_bytes: int = option(
+        100 * MEGABYTE,
+        "the size at which the audit file is rotated",
+        "BYTES",
+        subject="clients",
+        ge=1,
+    )
+
+
+class AddressSettings(SettingsModel):
+    """Where a service listens."""
+
+    host: str = option("127.0.0.1", "the address to listen on", "ADDRESS", common=True)
+    port: int = option(8000, "the port to listen on", "PORT", common=True, ge=0, le=65_535)
+
+
+class ServeCommandSettings(
+    GatewaySettings,
+    SamplingSettings,
+    ScorerSettings,
+    ListeningSettings,
+    AddressSettings,
+    CommandSettings,
+):
+    """The options of `darc serve`."""
+
+    make_key: str | None = option(
+        None,
+        "add a key for this client to the file of --api-keys, print the key, and end",
+        "NAME",
+        subject="clients",
+    )
