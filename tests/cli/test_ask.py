@@ -67,7 +67,7 @@ def test_what_best_of_k_would_have_taken_is_said(answers: Path) -> None:
     question = ("Why are there two tides a day?", "--answers", answers)
     assert "Best-of-K would have taken the same answer.\n" in darc(*question).stdout
     assert json.loads(darc(*question, "--json").stdout)["best_of_k"] == 1
-    done = darc(*question, "--rule", "soft:temperature=1000", "--seed", 1)
+    done = darc(*question, "--rule", "soft:temperature=1000", "--min-samples", 1, "--seed", 1)
     assert not done.stdout.startswith(GOOD)
     assert "Best-of-K would have taken candidate 1: The Moon pulls on the whole" in done.stdout
     assert "Its scores under rewording: relevance " in done.stdout

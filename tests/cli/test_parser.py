@@ -62,7 +62,7 @@ def test_examples_in_help_are_commands(
 
 def test_help_says_the_defaults() -> None:
     told = " ".join(darc("run", "--help").stdout.split())
-    assert "answers to write (default: 16)" in told
+    assert "answers to write (default: 8)" in told
     assert "seconds for a scorer's batch (default: 600)" in told
     assert "pack the files of finished shards (zstd) --workers" in told
     assert "show this help message and exit --prompts" in told

@@ -10,7 +10,6 @@ import pytest
 from tests.fakes import FakeServer
 
 from darc.cli import main
-from darc.decide.standards import Standards
 
 pytest.importorskip("starlette")
 
@@ -62,7 +61,8 @@ def test_what_counts_as_good_is_an_option(capsys: pytest.CaptureFixture[str]) ->
     words = [word for pair in options.items() for word in pair]
     found = settings_of(parser_of("serve").parse_args(["serve", *words]))
     assert (found.caution, found.when_held) == ("0.5", "more")
-    assert found.standards == Standards((1, 5), 3, 2, 2.5)
+    assert (found.scale, found.threshold) == ("1-5", 3)
+    assert (found.no_rating_below, found.poor_below) == (2, 2.5)
     with pytest.raises(SystemExit):
         main(["serve", "--help"])
     shown = capsys.readouterr().out

@@ -76,7 +76,7 @@ def settings_for(backend: FakeServer | None, /, **given: Any) -> ServeSettings:
         "k": 4,
         "parts": parts(),
         "attempts": 2,
-        "timeout": 5.0,
+        "backend_timeout": 5.0,
         "keep_alive": 3.0,
         "workers": 0,
     }

@@ -108,7 +108,7 @@ def test_lasting_fault_is_an_error_and_no_content(
     openai_server: FakeServer, kind: str, status: int, seeded: bool
 ) -> None:
     openai_server.faults = [Fault(kind)] * 40
-    with running(openai_server, timeout=0.3) as gateway:
+    with running(openai_server, backend_timeout=0.3) as gateway:
         more: dict[str, Any] = {"seed": 1} if seeded else {}
         answer = ask(gateway, {}, **more)
     assert answer.status_code == status

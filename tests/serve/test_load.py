@@ -145,7 +145,7 @@ def test_two_thousand_requests_with_faults(monkeypatch: pytest.MonkeyPatch) -> N
         k=4,
         parts=parts(scorers=(judge,), n_aug=0),
         attempts=3,
-        timeout=0.5,
+        backend_timeout=0.5,
         wave_timeout=3.0,
         keep_alive=0.5,
         active=CLIENTS,

@@ -69,8 +69,8 @@ class AnswerOptions(SettingsModel):
     """Where answers come from."""
 
     generator: str = option("embedded", "see darc generators", SPEC)
-    k: int = option(16, "answers to write", short_flag="-k")
-    max_tokens: int | None = option(None, "of each (default: the generator's own; 320, deal 512)")
+    k: int = option(8, "answers to write", short_flag="-k")
+    max_tokens: int = option(320, "of each")
     temperature: float = option(0.8, "of sampling")
     top_p: float = option(0.98, "of sampling")
 

@@ -19,12 +19,22 @@ if TYPE_CHECKING:
 
 
 ANSWERS = (
-    "backend", "backend_key_env", "model", "timeout", "concurrency", "attempts", "max_tokens",
+    "backend", "backend_key_env", "model", "backend_timeout", "concurrency", "attempts",
+    "max_tokens",
 )  # fmt: skip
 RULE = (
     "rule", *PeopleOptions.model_fields, "when_held", "beta", "gamma", "k", "stop",
 )  # fmt: skip
-CHOICE = ("normalize", "workers", "search", "wave", "scorer_timeout", "seed", "policy")
+CHOICE = (
+    "normalize",
+    "workers",
+    "search",
+    "wave",
+    "wave_timeout",
+    "seed",
+    "request_seed",
+    "policy",
+)
 CLIENTS = (
     "api_keys", "rate", "active", "queue", "max_body", "max_k", "max_n_aug",
     "max_candidate_characters", "max_work", "max_scores", "max_upstream_calls",
@@ -36,6 +46,7 @@ def add(parser: Parser) -> None:
     """Add the options."""
     from darc.serve.settings import ServeSettings
 
+    parser.add_argument("--generator", default="embedded", help="as --backend")
     parser.add_argument("--host", default="127.0.0.1", help="address")
     parser.add_argument("--port", type=int, default=8000, help="of the service")
     add_options(parser.add_argument_group("answers"), ServeSettings, *ANSWERS)
@@ -122,7 +133,7 @@ def settings_of(arguments: Namespace) -> "ServeSettings":
     raters = validate_settings(PanelOptions, options_of(arguments, PanelOptions))
     panel = panel_of(raters, options.scorer, bool(arguments.backend))
     own = {
-        "parts": parts_of(options, panel, arguments.seed or 0),
+        "parts": parts_of(options, panel, arguments.seed),
         "calibrations": calibrations_of(arguments),
         "trusted_proxies": tuple(arguments.trusted_proxy),
     }
@@ -134,6 +145,8 @@ def _read_backend(arguments: Namespace) -> None:
     from darc.models.remote.address import parse_address
     from darc.registry import parse_spec
 
+    if not arguments.backend:
+        arguments.backend = arguments.generator
     spec = parse_spec(arguments.backend)
     if spec.name == "embedded" and not spec.argument:
         arguments.backend = ""

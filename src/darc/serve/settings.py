@@ -12,7 +12,6 @@ from darc.errors import InputError
 from darc.settings.serve import GatewaySettings
 
 
-
 class ServeSettings(GatewaySettings):
     """How a gateway answers requests, with its parts ready.
 
