@@ -87,11 +87,13 @@ def diagnose(ratings: RatingsInput, scorer: int = 0, **options: Any) -> Analysis
     `options` are those of `darc.analysis.diagnose.diagnosis.diagnose`.
     """
     from darc.analysis.diagnose.diagnosis import diagnose as made
-    from darc.analysis.diagnose.output import draw_diagnosis, frames
-    from darc.analysis.diagnose.words import words
+    from darc.analysis.diagnose.plot import draw_diagnosis
+    from darc.analysis.diagnose.summary import summarize_diagnosis
+    from darc.analysis.diagnose.tables import diagnosis_tables
 
     result = made(_source(ratings), scorer, **options)
-    said, tables = words(result), {frame.name: frame for frame in frames(result)}
+    said = summarize_diagnosis(result)
+    tables = {frame.name: frame for frame in diagnosis_tables(result)}
     sentences = (*said.sentences, *said.notes)
     return Analysis(sentences, tables, result, lambda: {"diagnosis": draw_diagnosis([result])})
 

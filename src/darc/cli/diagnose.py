@@ -12,7 +12,7 @@ from darc.cli.parser import Parser, add_columns, check_least, load_input
 
 if TYPE_CHECKING:
     from darc.analysis.diagnose.diagnosis import Diagnosis
-    from darc.analysis.diagnose.words import Words
+    from darc.analysis.diagnose.summary import DiagnosisSummary
     from darc.analysis.tune.advice import Advice
 
 # A table's header and rows, and lines to print below them.
@@ -34,9 +34,10 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Read, diagnose, write and print."""
-    from darc.analysis.diagnose.diagnosis import PARTS, diagnose
-    from darc.analysis.diagnose.output import draw_diagnosis, frames
-    from darc.analysis.diagnose.words import words
+    from darc.analysis.diagnose.diagnosis import STEPS, diagnose
+    from darc.analysis.diagnose.plot import draw_diagnosis
+    from darc.analysis.diagnose.summary import summarize_diagnosis
+    from darc.analysis.diagnose.tables import diagnosis_tables
     from darc.analysis.frame import joined, write_frames
     from darc.analysis.tune.advice import advise
 
@@ -45,52 +46,52 @@ def run(arguments: Namespace) -> None:
     scorers, steps = source.shape[1], count(1)
     options = {name: getattr(arguments, name) for name in ("splits", "draws", "top", "seed")}
     with progress("diagnosing", " parts") as report:
-        options["tick"] = lambda: report(next(steps), PARTS * scorers)
+        options["tick"] = lambda: report(next(steps), STEPS * scorers)
         found = [diagnose(source, scorer, **options) for scorer in range(scorers)]
     with progress("comparing", " settings") as report:
         advice = advise(source, seed=arguments.seed, progress=report)
     if arguments.out is not None:
-        made = joined(frame for diagnosis in found for frame in frames(diagnosis))
+        made = joined(frame for diagnosis in found for frame in diagnosis_tables(diagnosis))
         say(f"wrote {len(write_frames(made, arguments.out))} files to {arguments.out}")
     draw(arguments.plot, lambda: draw_diagnosis(found), "drew")
     if not arguments.json:
         _print_advice(advice)
     for diagnosis in found:
         if arguments.json:
-            print_json(_plain(diagnosis, words(diagnosis), advice))
+            print_json(_plain(diagnosis, summarize_diagnosis(diagnosis), advice))
         else:
             print()
-            _print_diagnosis(diagnosis, words(diagnosis), arguments.top)
+            _print_diagnosis(diagnosis, summarize_diagnosis(diagnosis), arguments.top)
 
 
-def _plain(diagnosis: "Diagnosis", said: "Words", advice: "Advice") -> dict[str, Any]:
+def _plain(diagnosis: "Diagnosis", said: "DiagnosisSummary", advice: "Advice") -> dict[str, Any]:
     """What JSON holds: the words, single numbers, and every table but the candidates'."""
-    from darc.analysis.diagnose.output import frames
+    from darc.analysis.diagnose.tables import diagnosis_tables
 
-    panel = diagnosis.panel
+    ratings = diagnosis.ratings
     groups = None if diagnosis.groups is None else asdict(diagnosis.groups)
     if groups is not None:
         groups.pop("contrasts")
-    tables = {frame.name: frame.records() for frame in frames(diagnosis)}
+    tables = {frame.name: frame.records() for frame in diagnosis_tables(diagnosis)}
     tables.pop("candidates")
     return {
         "name": diagnosis.name,
-        "scorer": panel.scorer,
+        "scorer": ratings.scorer,
         "verdict": said.verdict,
         "advice": advice.as_json(),
         "sentences": said.sentences,
         "notes": said.notes,
-        "prompts": len(panel.prompt_names),
-        "candidates": int(panel.counts.size),
-        "raters": len(panel.rater_names) if panel.named else None,
-        "ratings": int(panel.counts.sum()),
-        "ratings_a_candidate": diagnosis.each,
-        "equal_sigmas_p": diagnosis.spread.p_value,
-        "sigma_mean_correlation": diagnosis.follows,
-        "polarising": len(diagnosis.spread.polarising),
-        "polarising_by_chance": diagnosis.spread.expected,
+        "prompts": len(ratings.prompt_names),
+        "candidates": int(ratings.counts.size),
+        "raters": len(ratings.rater_names) if ratings.named else None,
+        "ratings": int(ratings.counts.sum()),
+        "ratings_a_candidate": diagnosis.ratings_per_candidate,
+        "equal_sigmas_p": diagnosis.sigma_differences.p_value,
+        "sigma_mean_correlation": diagnosis.sigma_mean_correlation,
+        "polarising": len(diagnosis.sigma_differences.polarising),
+        "polarising_by_chance": diagnosis.sigma_differences.expected,
         "groups": groups,
-        "latent_groups": asdict(diagnosis.latent),
+        "latent_groups": asdict(diagnosis.latent_groups),
         "tables": tables,
     }
 
@@ -110,14 +111,14 @@ def _print_advice(advice: "Advice") -> None:
     print_table(header, [*rows, ["mean (Best-of-K)", 0.0, "-", 0.0]])
 
 
-def _print_diagnosis(diagnosis: "Diagnosis", said: "Words", top: int) -> None:
+def _print_diagnosis(diagnosis: "Diagnosis", said: "DiagnosisSummary", top: int) -> None:
     """Print the words, then the tables with lines below them, then what could not be told."""
-    panel = diagnosis.panel
-    scorer = f", scorer {panel.scorer}" if panel.scorer else ""
-    sizes = {"prompt": len(panel.prompt_names), "candidate": panel.counts.size}
-    if panel.named:
-        sizes["rater"] = len(panel.rater_names)
-    sizes["rating" if panel.kind == "rater" else "sample"] = int(panel.counts.sum())
+    ratings = diagnosis.ratings
+    scorer = f", scorer {ratings.scorer}" if ratings.scorer else ""
+    sizes = {"prompt": len(ratings.prompt_names), "candidate": ratings.counts.size}
+    if ratings.named:
+        sizes["rater"] = len(ratings.rater_names)
+    sizes["rating" if ratings.kind == "rater" else "sample"] = int(ratings.counts.sum())
     print(f"{diagnosis.name}{scorer}: {', '.join(_counted(n, noun) for noun, n in sizes.items())}")
     print("", *said.sentences, sep="\n")
     shares = [(part.meaning, part.share) for part in diagnosis.components]
@@ -142,8 +143,8 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _reliability(diagnosis: "Diagnosis") -> Section:
-    sigmas, gaussian = diagnosis.sigmas, diagnosis.gaussian
-    found = {"mean": diagnosis.means, "sigma": sigmas}
+    sigmas, gaussian = diagnosis.sigma_reliability, diagnosis.gaussian
+    found = {"mean": diagnosis.mean_reliability, "sigma": sigmas}
     if not sigmas and not isnan(gaussian.value):
         found["sigma, if Gaussian"] = {"within": gaussian}
     rows: list[list[object]] = []
@@ -152,13 +153,14 @@ def _reliability(diagnosis: "Diagnosis") -> Section:
             "-" if each is None else _span(each.value, each.low, each.high)
             for each in (levels["within"], levels.get("overall"))
         ]
-        needed = [levels["within"].needed(target) for target in (0.5, 0.7)]
+        needed = [levels["within"].raters_needed(target) for target in (0.5, 0.7)]
         counts = ["-" if isnan(n) else f"{n:.0f}" if isfinite(n) else "no number" for n in needed]
         rows.append([name, *spans, *counts])
     lines = []
-    if not isnan(diagnosis.alpha[0]):
-        lines.append(f"Krippendorff's alpha: {_span(*diagnosis.alpha)}")
-    p_value = sigmas["within"].p_value if sigmas else diagnosis.spread.p_value
+    alpha = diagnosis.alpha
+    if not isnan(alpha.value):
+        lines.append(f"Krippendorff's alpha: {_span(alpha.value, alpha.low, alpha.high)}")
+    p_value = sigmas["within"].p_value if sigmas else diagnosis.sigma_differences.p_value
     if not isnan(p_value):
         about = "" if sigmas else ", if tails are light"
         lines.append(f"Do sigmas differ within prompts at all? p {p_value:.3f}{about}")
@@ -185,7 +187,7 @@ def _raters(diagnosis: "Diagnosis", top: int) -> Section:
 
 
 def _groups(diagnosis: "Diagnosis") -> Section:
-    groups, latent, lines = diagnosis.groups, diagnosis.latent, []
+    groups, latent, lines = diagnosis.groups, diagnosis.latent_groups, []
     if groups is not None:
         sizes = ", ".join(f"{name} {size}" for name, size in groups.sizes.items())
         lines.append(f"given groups: {sizes}")
@@ -206,11 +208,11 @@ def _groups(diagnosis: "Diagnosis") -> Section:
 
 def _prompts(diagnosis: "Diagnosis", top: int) -> Section:
     rows: list[list[object]] = []
-    for one in diagnosis.prompts[:top]:
+    for one in diagnosis.contention.prompts[:top]:
         ends = "-" if isnan(one.low) else f"{one.low:.3f} to {one.high:.3f}"
         widest = f"{one.widest} ({one.widest_sigma:.3f})"
         rows.append([one.prompt, one.sigma, one.shrunk, ends, widest])
-    spread = diagnosis.spread
+    spread = diagnosis.sigma_differences
     polarising = (
         f"polarising candidates (30 % or more at {spread.low:.3g} or below and at"
         f" {spread.high:.3g} or above): {len(spread.polarising)}, by chance {spread.expected:.1f}"

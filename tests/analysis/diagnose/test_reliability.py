@@ -5,11 +5,8 @@ import numpy as np
 import pytest
 from tests.analysis.diagnose.panels import Array, noise_only, panel, uneven
 
-from darc.analysis.diagnose.reliability import (
-    Reliability,
-    gaussian_reliability,
-    reliabilities,
-)
+from darc.analysis.diagnose.gaussian_reliability import gaussian_reliability
+from darc.analysis.diagnose.reliability import Reliability, reliabilities
 
 
 def within(values: Array, prompts: int) -> Array:
@@ -48,7 +45,7 @@ def test_reliability_is_the_correlation_with_another_panel(raters: int) -> None:
 def test_the_curve_foretells_a_larger_panel() -> None:
     ratings = uneven(4, prompts=200, raters=12)
     small, large = panel(ratings[..., :5]), panel(ratings)
-    foretold = reliabilities(small)[1]["within"].at(12)
+    foretold = reliabilities(small)[1]["within"].with_raters(12)
     assert foretold == pytest.approx(reliabilities(large)[1]["within"].value, abs=0.08)
 
 
@@ -78,17 +75,17 @@ def test_a_few_candidates_do_not_speak_for_all() -> None:
 
 
 def test_raters_needed_inverts_spearman_brown() -> None:
-    found = Reliability(0.3, 0.2, 0.4, 0.2, 0.01, size=7.0, lost=1)
-    needed = found.needed(0.7)
-    assert found.at(needed) >= 0.7 > found.at(needed - 1)
-    assert found.at(8) == pytest.approx(0.3)
-    assert found.needed_span(0.7) == "26 to 67"
-    assert replace(found, value=0.0).needed(0.7) == math.inf
-    open_ended = Reliability(0.3, -0.1, 0.4, 0.2, 0.01, size=7.0, lost=1)
-    assert open_ended.needed_span(0.7) == "26 or more"
-    assert replace(found, value=-0.1).needed(0.5) == math.inf
-    assert math.isnan(replace(found, value=math.nan).needed(0.5))
-    assert replace(found, value=1.0).needed(0.5) == 2
+    found = Reliability(0.3, 0.2, 0.4, 0.2, 0.01, length=7.0, lost_raters=1)
+    needed = found.raters_needed(0.7)
+    assert found.with_raters(needed) >= 0.7 > found.with_raters(needed - 1)
+    assert found.with_raters(8) == pytest.approx(0.3)
+    assert found.raters_needed_span(0.7) == "26 to 67"
+    assert replace(found, value=0.0).raters_needed(0.7) == math.inf
+    open_ended = Reliability(0.3, -0.1, 0.4, 0.2, 0.01, length=7.0, lost_raters=1)
+    assert open_ended.raters_needed_span(0.7) == "26 or more"
+    assert replace(found, value=-0.1).raters_needed(0.5) == math.inf
+    assert math.isnan(replace(found, value=math.nan).raters_needed(0.5))
+    assert replace(found, value=1.0).raters_needed(0.5) == 2
 
 
 def test_negative_correlations_are_left_as_they_are() -> None:
@@ -96,9 +93,9 @@ def test_negative_correlations_are_left_as_they_are() -> None:
     ratings = np.random.default_rng(0).normal(size=(40, 6, 4))
     ratings -= ratings.mean(axis=2, keepdims=True)
     found = reliabilities(panel(ratings))[0]["within"]
-    assert found.half == pytest.approx(-1)
-    assert found.value == found.half
-    assert found.needed(0.5) == math.inf
+    assert found.half_correlation == pytest.approx(-1)
+    assert found.value == found.half_correlation
+    assert found.raters_needed(0.5) == math.inf
 
 
 def test_same_seed_same_numbers_and_order_does_not_matter() -> None:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.analysis.diagnose.panels import noise_only, panel
 
-from darc.analysis.diagnose.groups import compare_groups
+from darc.analysis.diagnose.given_groups import compare_groups
 
 GROUPS = {f"r{j}": "cooks" if j < 5 else "guests" for j in range(10)}
 SIDE = np.where(np.arange(10) < 5, 1.0, -1.0)

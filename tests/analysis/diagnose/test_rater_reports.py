@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.analysis.diagnose.panels import noise_only, panel
 
-from darc.analysis.diagnose.raters import rate_raters
+from darc.analysis.diagnose.rater_reports import report_raters
 
 
 def test_severe_constant_and_contrary_raters_are_found() -> None:
@@ -12,7 +12,7 @@ def test_severe_constant_and_contrary_raters_are_found() -> None:
     ratings[..., 3] -= 4
     ratings[..., 5] = 4.0
     ratings[..., 7] = np.random.default_rng(1).normal(5, 1.3, (20, 5))
-    flags = {one.name: one.flags for one in rate_raters(panel(ratings)) if one.flags}
+    flags = {one.name: one.flags for one in report_raters(panel(ratings)) if one.flags}
     assert flags == {"r3": ("severe",), "r5": ("constant",), "r7": ("apart",)}
 
 
@@ -20,7 +20,7 @@ def test_ordinary_raters_are_seldom_flagged() -> None:
     flagged = [
         bool(one.flags)
         for seed in range(20)
-        for one in rate_raters(panel(noise_only(seed, raters=8, holes=0.3)))
+        for one in report_raters(panel(noise_only(seed, raters=8, holes=0.3)))
     ]
     assert np.mean(flagged) < 0.05
 
@@ -32,7 +32,7 @@ def test_severity_is_not_the_company_that_a_rater_keeps() -> None:
     ratings += np.random.default_rng(0).normal(0, 0.1, ratings.shape)
     ratings[:, 2:, :3] = np.nan
     ratings[:, :2, 3:6] = np.nan
-    found = [one.severity for one in rate_raters(panel(ratings))]
+    found = [one.severity for one in report_raters(panel(ratings))]
     assert found == pytest.approx([0, 1, -1, 0, 1, -1, 0], abs=0.05)
 
 
@@ -41,22 +41,22 @@ def test_errors_cover_the_truth() -> None:
     for seed in range(30):
         ratings = np.random.default_rng(seed).normal(size=(25, 4, 6))
         ratings += np.random.default_rng(seed + 100).normal(0, 0.5, (25, 1, 6))
-        inside += [abs(one.severity) < 1.96 * one.error for one in rate_raters(panel(ratings))]
+        inside += [abs(one.severity) < 1.96 * one.error for one in report_raters(panel(ratings))]
     assert 0.88 < np.mean(inside) < 0.99
 
 
 def test_uncertain_severity_is_drawn_in() -> None:
-    for one in rate_raters(panel(noise_only(2))):
+    for one in report_raters(panel(noise_only(2))):
         assert abs(one.shrunk) <= abs(one.severity)
 
 
 def test_nobody_is_judged_without_names_or_company() -> None:
     whole = panel(noise_only(0))
-    assert rate_raters(dataclasses.replace(whole, named=False)) == []
-    assert rate_raters(panel(noise_only(0, raters=1))) == []
+    assert report_raters(dataclasses.replace(whole, named=False)) == []
+    assert report_raters(panel(noise_only(0, raters=1))) == []
 
 
 def test_constant_ratings_flag_nobody() -> None:
-    found = rate_raters(panel(np.full((6, 4, 5), 3.0)))
+    found = report_raters(panel(np.full((6, 4, 5), 3.0)))
     assert [one.flags for one in found] == [()] * 5
     assert all(np.isnan(one.agreement) for one in found)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.analysis.diagnose.panels import Array, noise_only, panel, source
 
-from darc.analysis.diagnose.panel import panel_of
-from darc.analysis.diagnose.variance import variance_components
+from darc.analysis.diagnose.candidate_ratings import candidate_ratings
+from darc.analysis.diagnose.variance_components import variance_components
 
 TRUTH = {
     "prompt": 1.0,
@@ -90,7 +90,7 @@ def test_systems_stand_in_for_the_names_of_candidates() -> None:
     unique = [[f"p{p}-{k}" for k in range(candidates)] for p in range(prompts)]
     systems = [[f"s{k}" for k in range(candidates)]] * prompts
     apart = replace(source(ratings), candidate_ids=unique)
-    assert "name" not in {part.name for part in variance_components(panel_of(apart))}
-    known = panel_of(replace(apart, systems=systems))
+    assert "name" not in {part.name for part in variance_components(candidate_ratings(apart))}
+    known = candidate_ratings(replace(apart, systems=systems))
     found = {part.name: part.variance for part in variance_components(known)}
     assert found == pytest.approx(named)

@@ -6,16 +6,17 @@ from matplotlib.image import imread
 from tests.analysis.diagnose.panels import Array, noise_only, source, uneven
 
 from darc.analysis.diagnose.diagnosis import diagnose
-from darc.analysis.diagnose.output import draw_diagnosis, frames
+from darc.analysis.diagnose.plot import draw_diagnosis
+from darc.analysis.diagnose.tables import diagnosis_tables
 from darc.errors import MissingExtra
 from darc.views import save_figure
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_picture_is_written(tmp_path: Path, suffix: str) -> None:
-    found = diagnose(source(uneven(0)), splits=20, draws=20)
+    diagnosis = diagnose(source(uneven(0)), splits=20, draws=20)
     path = tmp_path / f"picture.{suffix}"
-    save_figure(draw_diagnosis([found, found]), path)
+    save_figure(draw_diagnosis([diagnosis, diagnosis]), path)
     if suffix == "png":
         assert imread(path).std() > 0.05
     else:
@@ -33,9 +34,13 @@ def test_picture_is_written(tmp_path: Path, suffix: str) -> None:
     ],
 )
 def test_thin_data_can_be_drawn_and_tabled(tmp_path: Path, ratings: Array) -> None:
-    found = diagnose(source(ratings), splits=20, draws=20)
-    save_figure(draw_diagnosis([found]), tmp_path / "picture.png")
-    assert {frame.name for frame in frames(found)} >= {"components", "reliability", "prompts"}
+    diagnosis = diagnose(source(ratings), splits=20, draws=20)
+    save_figure(draw_diagnosis([diagnosis]), tmp_path / "picture.png")
+    assert {frame.name for frame in diagnosis_tables(diagnosis)} >= {
+        "components",
+        "reliability",
+        "prompts",
+    }
 
 
 def test_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

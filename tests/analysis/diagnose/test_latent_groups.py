@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.analysis.diagnose.panels import Array, noise_only, panel
 
-from darc.analysis.diagnose.groups import latent_groups
+from darc.analysis.diagnose.latent_groups import find_latent_groups
 
 SIDE = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0])
 
@@ -21,7 +21,7 @@ def test_noise_is_not_called_groups(kind: str) -> None:
     made = [
         unequal(seed) if kind == "unequal" else noise_only(seed, 30, 6, 7) for seed in range(50)
     ]
-    values = np.array([latent_groups(panel(one), permutations=99).p_value for one in made])
+    values = np.array([find_latent_groups(panel(one), permutations=99).p_value for one in made])
     assert 0.33 < values.mean() < 0.67
     assert (values <= 0.05).mean() <= 0.16
 
@@ -30,7 +30,7 @@ def test_noise_is_not_called_groups(kind: str) -> None:
 def test_two_kinds_of_raters_are_found(holes: float) -> None:
     draw = np.random.default_rng(4)
     ratings = noise_only(4, 40, 8, 7, holes) + 0.7 * draw.normal(size=(40, 8, 1)) * SIDE
-    found = latent_groups(panel(ratings))
+    found = find_latent_groups(panel(ratings))
     assert found.p_value < 0.01
     assert found.first == ("r0", "r1", "r2")
     assert found.second == ("r3", "r4", "r5", "r6")
@@ -39,7 +39,7 @@ def test_two_kinds_of_raters_are_found(holes: float) -> None:
 def test_a_constant_rater_is_left_out() -> None:
     ratings = noise_only(4, 40, 8, 7) + np.random.default_rng(4).normal(size=(40, 8, 1)) * SIDE
     ratings[..., 6] = 5.0
-    found = latent_groups(panel(ratings))
+    found = find_latent_groups(panel(ratings))
     assert {found.first, found.second} == {("r0", "r1", "r2"), ("r3", "r4", "r5")}
 
 
@@ -53,4 +53,4 @@ def test_a_constant_rater_is_left_out() -> None:
     ],
 )
 def test_thin_panels_are_refused_with_a_reason(ratings: Array, reason: str) -> None:
-    assert re.search(reason, latent_groups(panel(ratings)).reason)
+    assert re.search(reason, find_latent_groups(panel(ratings)).reason)

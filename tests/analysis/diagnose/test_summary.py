@@ -6,41 +6,41 @@ import pytest
 from tests.analysis.diagnose.panels import Array, noise_only, source, uneven
 
 from darc.analysis.diagnose.diagnosis import diagnose
-from darc.analysis.diagnose.words import Words, words
+from darc.analysis.diagnose.summary import DiagnosisSummary, summarize_diagnosis
 from darc.ratings.ratings import Ratings
 from darc.ratings.splitting import NOBODY
 
 
-def said(given: Ratings) -> Words:
-    return words(diagnose(given, splits=50, draws=100))
+def summarize(ratings: Ratings) -> DiagnosisSummary:
+    return summarize_diagnosis(diagnose(ratings, splits=50, draws=100))
 
 
 def test_noise_is_called_noise() -> None:
-    found = said(source(noise_only(5, prompts=100, raters=4)))
-    assert found.sentences[0].startswith(
+    summary = summarize(source(noise_only(5, prompts=100, raters=4)))
+    assert summary.sentences[0].startswith(
         "With 4 raters your disagreement estimate is mostly noise (reliability "
     )
-    assert found.sentences[0].endswith("near-tie breaking by sigma will not help.")
-    assert found.verdict == "noise"
+    assert summary.sentences[0].endswith("near-tie breaking by sigma will not help.")
+    assert summary.verdict == "noise"
 
 
 def test_signal_is_called_signal() -> None:
-    found = said(source(uneven(1, raters=10)))
-    assert "is mostly signal" in found.sentences[0]
-    assert found.verdict == "signal"
+    summary = summarize(source(uneven(1, raters=10)))
+    assert "is mostly signal" in summary.sentences[0]
+    assert summary.verdict == "signal"
 
 
 def test_part_of_both() -> None:
-    found = said(source(uneven(1, prompts=150, raters=4, strength=0.4)))
-    assert "part signal, part noise" in found.sentences[0]
-    assert any(" 0.7 with about " in sentence for sentence in found.sentences)
-    assert found.verdict == "some"
+    summary = summarize(source(uneven(1, prompts=150, raters=4, strength=0.4)))
+    assert "part signal, part noise" in summary.sentences[0]
+    assert any(" 0.7 with about " in sentence for sentence in summary.sentences)
+    assert summary.verdict == "some"
 
 
 def test_three_raters_are_said_to_be_too_few() -> None:
-    found = said(source(uneven(1, raters=3)))
-    assert "cannot be checked, which takes 4" in found.sentences[0]
-    noise = said(source(noise_only(5, prompts=100, raters=3)))
+    summary = summarize(source(uneven(1, raters=3)))
+    assert "cannot be checked, which takes 4" in summary.sentences[0]
+    noise = summarize(source(noise_only(5, prompts=100, raters=3)))
     assert noise.verdict == "noise"
     assert "if the ratings are Gaussian" in noise.sentences[0]
 
@@ -48,7 +48,7 @@ def test_three_raters_are_said_to_be_too_few() -> None:
 @pytest.mark.parametrize(
     ("ratings", "sentence", "note"),
     [
-        (noise_only(0, raters=1), "There is one rating a candidate", "There is one rater"),
+        (noise_only(0, raters=1), "There is one rating per candidate", "There is one rater"),
         (noise_only(0, prompts=1), "With 6 raters", "There is one prompt"),
         (noise_only(0, candidates=1), "Every prompt has one candidate", "one candidate"),
         (np.full((12, 4, 5), 3.0), "All ratings are equal", ""),
@@ -57,9 +57,9 @@ def test_three_raters_are_said_to_be_too_few() -> None:
     ],
 )
 def test_thin_data_gets_a_sentence(ratings: Array, sentence: str, note: str) -> None:
-    found = said(source(ratings))
-    assert found.sentences[0].startswith(sentence)
-    assert note in " ".join(found.notes)
+    summary = summarize(source(ratings))
+    assert summary.sentences[0].startswith(sentence)
+    assert note in " ".join(summary.notes)
 
 
 def test_unknown_raters_are_noted_and_the_rest_is_made() -> None:
@@ -69,31 +69,32 @@ def test_unknown_raters_are_noted_and_the_rest_is_made() -> None:
         dataclasses.replace(given, raters=hidden),
         dataclasses.replace(given, rater_names=["", *given.rater_names[1:]]),
     ):
-        found = words(made := diagnose(one, splits=50, draws=100))
-        assert found.verdict == "signal"
-        assert any("no rater" in note for note in found.notes)
-        assert made.raters == []
-        assert made.prompts
+        diagnosis = diagnose(one, splits=50, draws=100)
+        summary = summarize_diagnosis(diagnosis)
+        assert summary.verdict == "signal"
+        assert any("no rater" in note for note in summary.notes)
+        assert diagnosis.raters == []
+        assert diagnosis.contention.prompts
 
 
 def test_rewrites_are_not_people() -> None:
-    found = said(source(uneven(1), kind="rewrite"))
-    assert found.sentences[0].startswith("With 10 samples")
-    assert any("rewrites, not people" in note for note in found.notes)
+    summary = summarize(source(uneven(1), kind="rewrite"))
+    assert summary.sentences[0].startswith("With 10 samples")
+    assert any("rewrites, not people" in note for note in summary.notes)
 
 
 def test_copied_ratings_are_noticed() -> None:
     once = noise_only(1, raters=3)
-    found = said(source(np.concatenate([once, once], axis=2)))
-    assert any("every rating is there twice" in note for note in found.notes)
-    assert not any("twice" in note for note in said(source(noise_only(1))).notes)
+    summary = summarize(source(np.concatenate([once, once], axis=2)))
+    assert any("every rating is there twice" in note for note in summary.notes)
+    assert not any("twice" in note for note in summarize(source(noise_only(1))).notes)
 
 
 def test_a_mean_at_the_end_of_the_scale_is_mentioned() -> None:
     draw = np.random.default_rng(0)
     quality = draw.normal(8, 2, (80, 8, 1))
     ratings = np.minimum(quality + draw.normal(0, 1.5, (80, 8, 9)), 10.0)
-    assert any("follows the mean" in sentence for sentence in said(source(ratings)).sentences)
+    assert any("follows the mean" in sentence for sentence in summarize(source(ratings)).sentences)
 
 
 def test_groups_and_odd_raters_are_named() -> None:
@@ -101,7 +102,7 @@ def test_groups_and_odd_raters_are_named() -> None:
     ratings += np.random.default_rng(1).normal(size=(40, 6, 1)) * np.where(np.arange(10) < 5, 1, -1)
     ratings[..., 9] -= 5
     groups = {f"r{j}": "old" if j < 5 else "new" for j in range(10)}
-    text = " ".join(said(source(ratings, groups=groups)).sentences)
+    text = " ".join(summarize(source(ratings, groups=groups)).sentences)
     assert "Groups prefer different candidates: new and old" in text
     assert "Raters seem to be of two kinds" in text
     assert "r9 (severe)" in text

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.analysis.diagnose.panels import Array, noise_only, panel, source
 
-from darc.analysis.diagnose.diagnosis import contention
-from darc.analysis.diagnose.panel import panel_of
+from darc.analysis.diagnose.candidate_ratings import candidate_ratings
+from darc.analysis.diagnose.contention import measure_contention
 from darc.analysis.diagnose.reliability import reliabilities
 
 
@@ -15,7 +15,7 @@ def test_a_contentious_prompt_comes_first() -> None:
     ratings[12] = centre + 4 * (ratings[12] - centre)
     made = panel(ratings)
     sigmas = reliabilities(made)[1]
-    rows, _ = contention(made, sigmas["prompt"], sigmas["within"])
+    rows = measure_contention(made, sigmas["prompt"], sigmas["within"]).prompts
     assert rows[0].prompt == "p12"
     assert rows[0].low > rows[1].high
 
@@ -23,10 +23,11 @@ def test_a_contentious_prompt_comes_first() -> None:
 def test_noise_is_drawn_in() -> None:
     made = panel(noise_only(1, prompts=100))
     sigmas = reliabilities(made)[1]
-    rows, items = contention(made, sigmas["prompt"], sigmas["within"])
+    result = measure_contention(made, sigmas["prompt"], sigmas["within"])
+    rows = result.prompts
     seen, shrunk = (np.array([getattr(one, name) for one in rows]) for name in ("sigma", "shrunk"))
     assert shrunk.std() < 0.5 * seen.std()
-    assert items.std() < 0.5 * made.sigmas().std()
+    assert result.candidate_sigmas.std() < 0.5 * made.sigmas().std()
 
 
 def spread_prompts(seed: int, raters: int) -> tuple[Array, Array]:
@@ -40,7 +41,7 @@ def test_shrinkage_comes_nearer_to_the_truth(raters: int) -> None:
     scale, ratings = spread_prompts(3, raters)
     made = panel(ratings)
     sigmas = reliabilities(made)[1]
-    rows, _ = contention(made, sigmas.get("prompt"), sigmas.get("within"))
+    rows = measure_contention(made, sigmas.get("prompt"), sigmas.get("within")).prompts
     truth = {f"p{i}": value for i, value in enumerate(scale)}
     factor = np.mean([one.sigma for one in rows]) / scale.mean()
     raw = np.mean([(one.sigma - factor * truth[one.prompt]) ** 2 for one in rows])
@@ -51,13 +52,13 @@ def test_shrinkage_comes_nearer_to_the_truth(raters: int) -> None:
 
 
 def test_without_a_second_rating_there_is_no_contention() -> None:
-    rows, items = contention(panel(noise_only(0, raters=1)), None, None)
-    assert rows == []
-    assert np.isnan(items).all()
+    result = measure_contention(panel(noise_only(0, raters=1)), None, None)
+    assert result.prompts == []
+    assert np.isnan(result.candidate_sigmas).all()
 
 
 def test_one_prompt_has_no_interval() -> None:
-    rows, _ = contention(panel(noise_only(0, prompts=1)), None, None)
+    rows = measure_contention(panel(noise_only(0, prompts=1)), None, None).prompts
     assert len(rows) == 1
     assert math.isnan(rows[0].low)
 
@@ -66,11 +67,14 @@ def test_of_equal_candidates_the_widest_is_drawn_by_lot() -> None:
     made = source(np.tile([1.0, 5.0, 2.0, 4.0], (200, 4, 1)))
     turned = made.subset(range(200), [[2, 3, 1, 0]] * 200)
     named = [
-        {row.prompt: row.widest for row in contention(panel_of(each), None, None)[0]}
+        {
+            row.prompt: row.widest
+            for row in measure_contention(candidate_ratings(each), None, None).prompts
+        }
         for each in (made, turned)
     ]
     assert named[0] == named[1]
     times = [list(named[0].values()).count(f"c{k}") for k in range(4)]
     assert min(times) > 25
-    again = contention(panel_of(made, seed=1), None, None)[0]
+    again = measure_contention(candidate_ratings(made, seed=1), None, None).prompts
     assert {row.prompt: row.widest for row in again} != named[0]
