@@ -15,7 +15,7 @@ def source(ratings: Array, *, kind: str = "rater", groups: dict[str, str] | None
     prompts, candidates, raters = ratings.shape
     absent = np.isnan(ratings)
     order = np.argsort(absent, axis=2, kind="stable")
-    givers = np.where(absent, NOBODY, np.arange(raters))
+    numbers = np.where(absent, NOBODY, np.arange(raters))
     return Ratings(
         name="made up",
         kind=kind,
@@ -23,7 +23,7 @@ def source(ratings: Array, *, kind: str = "rater", groups: dict[str, str] | None
         candidate_ids=[[f"c{k}" for k in range(candidates)] for _ in range(prompts)],
         scorers=[""],
         samples=np.take_along_axis(ratings, order, axis=2)[:, None],
-        raters=np.take_along_axis(givers, order, axis=2)[:, None],
+        raters=np.take_along_axis(numbers, order, axis=2)[:, None],
         rater_names=[f"r{j}" for j in range(raters)],
         lengths=np.full((prompts, candidates), np.nan),
         groups=groups or {},

@@ -73,11 +73,11 @@ class CandidateRatings:
         return risk.sigma(self.values)
 
 
-def candidate_ratings(source: Ratings, scorer: int = 0, seed: int = 0) -> CandidateRatings:
+def candidate_ratings(ratings: Ratings, scorer: int = 0, seed: int = 0) -> CandidateRatings:
     """Take the ratings by one scorer; prompts and candidates without a rating are left out.
 
     Args:
-        source: The ratings of all scorers.
+        ratings: The ratings of all scorers.
         scorer: The place of the scorer.
         seed: The seed of the lots that order candidates which tie.
 
@@ -87,43 +87,45 @@ def candidate_ratings(source: Ratings, scorer: int = 0, seed: int = 0) -> Candid
     Raises:
         InputError: If the scorer has no ratings.
     """
-    samples = source.samples[:, scorer]
+    samples = ratings.samples[:, scorer]
     rated = ~np.isnan(samples).all(axis=2)
     if not rated.any():
-        raise InputError(f"{source.name} holds no ratings", "give at least one rating")
+        raise InputError(f"{ratings.name} holds no ratings", "give at least one rating")
     prompt, candidate = np.nonzero(rated)
     rated_prompts, prompts = np.unique(prompt, return_inverse=True)
     values = samples[prompt, candidate]
-    raters, used_raters = _known_raters(source, values, source.raters[:, scorer][prompt, candidate])
+    raters, used_raters = _known_raters(
+        ratings, values, ratings.raters[:, scorer][prompt, candidate]
+    )
     unknown_rater = ~np.isnan(values) & (raters == NOBODY)
     places = list(zip(prompt.tolist(), candidate.tolist(), strict=True))
     systems: Sequence[str] = ()
-    if source.systems:
-        systems = [source.systems[p][k] for p, k in places]
+    if ratings.systems:
+        systems = [ratings.systems[p][k] for p, k in places]
     return CandidateRatings(
         values=values,
         raters=raters,
         prompts=prompts,
-        prompt_names=[source.prompt_ids[p] for p in rated_prompts.tolist()],
-        candidate_names=[source.candidate_ids[p][k] for p, k in places],
-        rater_names=[source.rater_names[rater] for rater in used_raters.tolist()],
-        named=source.has_raters and not unknown_rater.any(),
-        kind=source.kind,
-        scorer=source.scorers[scorer] if source.scorers else "",
-        groups=source.groups,
+        prompt_names=[ratings.prompt_ids[p] for p in rated_prompts.tolist()],
+        candidate_names=[ratings.candidate_ids[p][k] for p, k in places],
+        rater_names=[ratings.rater_names[rater] for rater in used_raters.tolist()],
+        named=ratings.has_raters and not unknown_rater.any(),
+        kind=ratings.kind,
+        scorer=ratings.scorers[scorer] if ratings.scorers else "",
+        groups=ratings.groups,
         seed=seed,
         systems=systems,
     )
 
 
-def _known_raters(source: Ratings, values: Array, givers: Integers) -> tuple[Integers, Integers]:
+def _known_raters(ratings: Ratings, values: Array, raters: Integers) -> tuple[Integers, Integers]:
     """Each rating's rater (I, n) among those who gave any, and who they are (raters,).
 
-    A giver without a name counts as `NOBODY`.
+    A rater without a name counts as `NOBODY`.
     """
-    nameless = [place for place, name in enumerate(source.rater_names) if not name]
-    unknown = np.isnan(values) | np.isin(givers, nameless)
-    known_givers = np.where(unknown, NOBODY, givers)
-    used = np.unique(known_givers[known_givers != NOBODY])
-    raters = np.where(known_givers == NOBODY, NOBODY, np.searchsorted(used, known_givers))
-    return raters, used
+    nameless = [place for place, name in enumerate(ratings.rater_names) if not name]
+    unknown = np.isnan(values) | np.isin(raters, nameless)
+    known_raters = np.where(unknown, NOBODY, raters)
+    used = np.unique(known_raters[known_raters != NOBODY])
+    place = np.where(known_raters == NOBODY, NOBODY, np.searchsorted(used, known_raters))
+    return place, used

@@ -69,7 +69,7 @@ class Diagnosis:
 
 
 def diagnose(
-    source: Ratings,
+    ratings: Ratings,
     scorer: int = 0,
     *,
     splits: int = 200,
@@ -83,7 +83,7 @@ def diagnose(
     O((splits + draws) x ratings).
 
     Args:
-        source: The ratings.
+        ratings: The ratings.
         scorer: The place of the scorer.
         splits: The number of random halves of the raters.
         draws: The permutations of each test; bootstraps take twice as many draws.
@@ -94,30 +94,32 @@ def diagnose(
     Returns:
         The diagnosis.
     """
-    ratings = candidate_ratings(source, scorer, seed)
-    means, sigmas = reliabilities(ratings, splits=splits, resamples=2 * draws, seed=seed)
+    by_candidate = candidate_ratings(ratings, scorer, seed)
+    means, sigmas = reliabilities(by_candidate, splits=splits, resamples=2 * draws, seed=seed)
     tick()
-    gaussian = gaussian_reliability(ratings, resamples=2 * draws, seed=seed)
-    contention = measure_contention(ratings, sigmas.get("prompt"), sigmas.get("within", gaussian))
-    alpha = _alpha(ratings, 2 * draws, seed)
+    gaussian = gaussian_reliability(by_candidate, resamples=2 * draws, seed=seed)
+    contention = measure_contention(
+        by_candidate, sigmas.get("prompt"), sigmas.get("within", gaussian)
+    )
+    alpha = _alpha(by_candidate, 2 * draws, seed)
     tick()
-    differences = compare_sigmas(ratings, permutations=draws, seed=seed)
+    differences = compare_sigmas(by_candidate, permutations=draws, seed=seed)
     tick()
-    groups = compare_groups(ratings, top=top, permutations=2 * draws, seed=seed)
+    groups = compare_groups(by_candidate, top=top, permutations=2 * draws, seed=seed)
     tick()
-    latent_groups = find_latent_groups(ratings, permutations=draws, seed=seed)
+    latent_groups = find_latent_groups(by_candidate, permutations=draws, seed=seed)
     tick()
     return Diagnosis(
-        name=source.name,
-        ratings=ratings,
-        components=variance_components(ratings),
+        name=ratings.name,
+        ratings=by_candidate,
+        components=variance_components(by_candidate),
         mean_reliability=means,
         sigma_reliability=sigmas,
         gaussian=gaussian,
         alpha=alpha,
         sigma_differences=differences,
-        sigma_mean_correlation=_sigma_mean_correlation(ratings),
-        raters=report_raters(ratings),
+        sigma_mean_correlation=_sigma_mean_correlation(by_candidate),
+        raters=report_raters(by_candidate),
         groups=groups,
         latent_groups=latent_groups,
         contention=contention,
