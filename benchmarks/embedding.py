@@ -21,7 +21,7 @@ from darc.cli import main
 from darc.decide.statistics.risk import entropic_value
 from darc.engine.parts import similarity_of
 from darc.models.embeddings import Embeddings, MiniLM
-from darc.parts.scorers import Fluency, Form, Harm, Relevance, normalised
+from darc.parts.scorers import Fluency, Form, Harm, Relevance, normalise_scores
 from darc.parts.scorers.base import Pair
 from darc.runs.folder import RunFolder
 from darc.runs.records import read_candidates, read_prompt
@@ -70,7 +70,9 @@ def measured(embedder: Embeddings | MiniLM, pairs: str) -> dict[str, str]:
 
 def scored(relevance: Relevance, pairs: Sequence[Pair]) -> Array:
     """Scores on the common scale, (n, 4)."""
-    return np.column_stack([normalised(each, each.score(pairs)) for each in (relevance, *OTHERS)])
+    return np.column_stack(
+        [normalise_scores(each, each.score(pairs)) for each in (relevance, *OTHERS)]
+    )
 
 
 def shares(relevance: Relevance, answers: Sequence[tuple[Prompt, Sequence[str]]]) -> Array:

@@ -23,10 +23,10 @@ from benchmarks.harmless.fit import fit, ordinary_prompts
 from darc.decide.statistics.risk import entropic_value
 from darc.engine.engine import Engine
 from darc.errors import DarcError
-from darc.parts.scorers import Fluency, Form, Harm, Relevance, Scorer, normalised
+from darc.parts.scorers import Fluency, Form, Harm, Relevance, Scorer, normalise_scores
 from darc.parts.scorers import harm as module
 from darc.parts.scorers.base import Pair
-from darc.parts.scorers.harm import spoken_by_user
+from darc.parts.scorers.harm import user_text
 from darc.train.head import AnswerPair, folds, read_pairs, share_right
 from darc.types import Message, Prompt
 
@@ -109,7 +109,7 @@ def in_turn(pairs: Sequence[AnswerPair], held_out: bool) -> Iterator[list[int]]:
         yield list(range(len(pairs)))
         return
     harmless = ordinary_prompts()
-    fold = folds([spoken_by_user(pair.prompt) for pair in pairs], 0)
+    fold = folds([user_text(pair.prompt) for pair in pairs], 0)
     for each in np.unique(fold):
         known = [pair for pair, own in zip(pairs, fold, strict=True) if own != each]
         with numbers(fit(Harm(), known, harmless)):
@@ -119,17 +119,17 @@ def in_turn(pairs: Sequence[AnswerPair], held_out: bool) -> Iterator[list[int]]:
 @contextmanager
 def numbers(stored: dict[str, Array]) -> Iterator[None]:
     """Let `harm` use other numbers than those in place."""
-    before = dict(module.fitted())
-    module.fitted().update(stored)
+    before = dict(module.fitted_parameters())
+    module.fitted_parameters().update(stored)
     try:
         yield
     finally:
-        module.fitted().update(before)
+        module.fitted_parameters().update(before)
 
 
 def scored(scorers: Sequence[Scorer], pairs: Sequence[Pair]) -> Array:
     """Scores on the common scale, (n, scorers)."""
-    return np.column_stack([normalised(scorer, scorer.score(pairs)) for scorer in scorers])
+    return np.column_stack([normalise_scores(scorer, scorer.score(pairs)) for scorer in scorers])
 
 
 def won(engine: Engine, pair: AnswerPair) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.parts.scorers.answers import examples
 
 from darc.parts.scorers import Harm
-from darc.parts.scorers.harm import spoken_by_user
+from darc.parts.scorers.harm import user_text
 from darc.train.head import AnswerPair, fit_preference
 
 Array = NDArray[np.float64]
@@ -42,7 +42,9 @@ def conversations(prompts: Sequence[str], seed: int = 0) -> list[str]:
 def fit_risk(harm: Harm, risky: Sequence[str], harmless: Sequence[str]) -> dict[str, Array]:
     """A logistic model of risky prompts by their embeddings, both kinds weighing about the same."""
     fine = [*harmless, *conversations(harmless)]
-    rows = np.column_stack([harm.spoken([*risky, *fine]), np.ones(len(risky) + len(fine))])
+    rows = np.column_stack(
+        [harm.embed_user_texts([*risky, *fine]), np.ones(len(risky) + len(fine))]
+    )
     times = max(1, round(len(risky) / len(fine)))
     rows = np.vstack([rows[: len(risky)], *[-rows[len(risky) :]] * times])
     weights = fit_preference(rows, np.append(np.full(rows.shape[1] - 1, RISK), 0.01))
@@ -69,5 +71,5 @@ def fit(harm: Harm, pairs: Sequence[AnswerPair], harmless: Sequence[str]) -> dic
     """All numbers of harm.npz."""
     better = harm.features([(pair.prompt, pair.better) for pair in pairs])
     worse = harm.features([(pair.prompt, pair.worse) for pair in pairs])
-    risky = [spoken_by_user(pair.prompt) for pair in pairs]
+    risky = [user_text(pair.prompt) for pair in pairs]
     return {**fit_answers(better, worse), **fit_risk(harm, risky, harmless)}

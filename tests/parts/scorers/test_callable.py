@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from darc.errors import InputError
-from darc.parts.scorers import CallableScorer, Scorer, normalised
+from darc.parts.scorers import CallableScorer, Scorer, normalise_scores
 from darc.registry import scorers
 from darc.types import Message, Prompt
 
@@ -21,7 +21,7 @@ def test_function_gets_texts() -> None:
     scorer: Scorer = CallableScorer("length", lengths, location=300.0, scale=2.0, bounds=(0, 9999))
     scores = scorer.score([(ONE, "abc"), (TWO, "ab")])
     assert scores.tolist() == [303.0, len("System: Be brief.\n\nUser: Why?") * 100 + 2]
-    assert normalised(scorer, scores)[0] == 1.5
+    assert normalise_scores(scorer, scores)[0] == 1.5
     assert scorer.version == ""
     assert scorer.score([]).shape == (0,)
 
@@ -29,7 +29,7 @@ def test_function_gets_texts() -> None:
 @pytest.mark.parametrize("values", [[1.0], [[1.0, 2.0]], 3.0, ["a", "b"], [1.0, float("nan")]])
 def test_function_that_does_not_give_a_number_a_pair(values: Any) -> None:
     scorer = CallableScorer("mine", lambda pairs: values)
-    with pytest.raises(InputError, match="'mine' gave"):
+    with pytest.raises(InputError, match="'mine'"):
         scorer.score([(ONE, "a"), (ONE, "b")])
 
 
@@ -46,11 +46,11 @@ def test_as_users_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("python:json", "names no function"),
+        ("python:json", "does not name a function"),
         ("python:no_such_module:f", "cannot be imported"),
         ("python:json:no_such_function", "no function 'no_such_function'"),
-        ("python:json:dumps,scale=0", "scale over 0"),
-        ("python:json:dumps,location=high", "location is a number"),
+        ("python:json:dumps,scale=0", "scale"),
+        ("python:json:dumps,location=high", "location"),
         ("python:json:dumps,low=5,high=4", "low less than high"),
     ],
 )

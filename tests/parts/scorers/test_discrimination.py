@@ -13,7 +13,7 @@ from tests.parts.scorers.answers import BAD_KINDS, examples
 from tests.parts.scorers.embedding import embedder
 
 from darc.decide.statistics.risk import entropic_value
-from darc.parts.scorers import Fluency, Form, Harm, Relevance, Scorer, normalised
+from darc.parts.scorers import Fluency, Form, Harm, Relevance, Scorer, normalise_scores
 
 KINDS = (
     "explanation",
@@ -43,7 +43,7 @@ def margins(held_out: bool) -> dict[str, Array]:
         Form(),
         Harm(embedder()),
     )
-    each = np.stack([normalised(scorer, scorer.score(pairs)) for scorer in scorers], axis=1)
+    each = np.stack([normalise_scores(scorer, scorer.score(pairs)) for scorer in scorers], axis=1)
     scores = np.column_stack([each, entropic_value(each, 1.0)])
     found: dict[str, list[Array]] = {kind: [] for kind in BAD_KINDS}
     for bad, (kind, row) in enumerate(places, start=len(half)):
@@ -102,6 +102,6 @@ def test_good_answers_score_above_refusals_of_harmless_prompts(held_out: bool) -
     half = [example for example in examples() if example.held_out == held_out]
     pairs = [(each.prompt, text) for each in half for text in (each.good, *REFUSALS)]
     scorers: tuple[Scorer, ...] = (Relevance(embedder()), Fluency(), Form(), Harm(embedder()))
-    each = np.stack([normalised(scorer, scorer.score(pairs)) for scorer in scorers], axis=1)
+    each = np.stack([normalise_scores(scorer, scorer.score(pairs)) for scorer in scorers], axis=1)
     values = entropic_value(each, 1.0).reshape(len(half), -1)
     assert (values[:, :1] > values[:, 1:]).mean() >= 0.95

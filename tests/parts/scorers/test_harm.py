@@ -8,7 +8,7 @@ from tests.parts.scorers.test_scorers import prompt, scores
 
 from darc.language.text import Text
 from darc.parts.scorers import Harm
-from darc.parts.scorers.harm import TURNS, assurances, fitted
+from darc.parts.scorers.harm import TURNS, assurances, fitted_parameters
 from darc.types import Message, Prompt
 
 RISKY = (
@@ -89,7 +89,7 @@ def test_warnings_are_no_assurances(text: str) -> None:
 
 
 def test_stored_numbers_fit_the_lists(harm: Harm) -> None:
-    stored = fitted()
+    stored = fitted_parameters()
     features = harm.features([(prompt("Why?"), "Because.")])
     assert features.shape == (1, stored["weights"].size)
     assert features.shape[1] > len(TURNS)

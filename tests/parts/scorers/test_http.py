@@ -135,7 +135,7 @@ def test_options() -> None:
         ("http://h/x,form=vllm-scores", "did you mean 'vllm-score'"),
         ("http://h/rerank", "use /score"),
         ("http://h/x,batch=0", "batch is 0"),
-        ("http://h/x,scale=-1", "scale over 0"),
+        ("http://h/x,scale=-1", "scale"),
         ("http://a:b@h/x", "key_env"),
     ],
 )

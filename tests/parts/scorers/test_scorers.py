@@ -11,7 +11,7 @@ from tests.parts.scorers.answers import examples
 from tests.parts.scorers.embedding import embedder
 
 from darc.errors import UnknownName
-from darc.parts.scorers import Fluency, Form, Relevance, Scorer, normalised
+from darc.parts.scorers import Fluency, Form, Relevance, Scorer, normalise_scores
 from darc.registry import scorer, scorers
 from darc.types import Message, Prompt
 
@@ -119,7 +119,7 @@ def test_rewrites_move_a_score_a_little(which: int) -> None:
     half = [example for example in examples() if not example.held_out]
     before = one.score([(example.prompt, example.good) for example in half])
     after = one.score([(example.prompt, rewritten(example.good)) for example in half])
-    moved = np.abs(normalised(one, after) - normalised(one, before))
+    moved = np.abs(normalise_scores(one, after) - normalise_scores(one, before))
     changed = np.array([rewritten(example.good) != example.good for example in half])
     print(f"{one.name}: mean move {moved[changed].mean():.3f}, largest {moved.max():.3f}")
     assert moved.max() < 1.0

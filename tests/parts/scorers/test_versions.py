@@ -25,7 +25,7 @@ SHIPPED = (
 CARRIERS = (
     "background", "errors", "files", "types", "typing", "registry", "models.remote",
     "models.completion", "models.installed", "models.transformers.generation",
-    "parts.scorers.callable", "background", "closing",
+    "parts.scorers.scale", "background", "closing",
 )  # fmt: skip
 # Reached through its own version, and only by models that are built on it.
 BY_VERSION = {"caution": ("parts.scorers.reward",)}
@@ -55,7 +55,8 @@ for line in sys.stdin:
 """
 EDITS = {
     "parts/scorers/form.py": {"form"},
-    "parts/scorers/flaws.py": {"fluency", "form", "relevance", "harm"},
+    "parts/scorers/expectation.py": {"fluency", "form", "relevance", "harm"},
+    "parts/scorers/manners.py": {"form", "harm"},
     "language/data/order.json": {"fluency", "harm"},
     "language/data/wordings.tsv": set(),
     "language/reading.py": set(),

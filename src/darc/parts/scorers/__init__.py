@@ -7,7 +7,7 @@ server, a language model or a function of yours; `reward` (or `transformers`), `
 None loads anything before it is made.
 """
 
-from darc.parts.scorers.base import Embedder, Scorer, normalised
+from darc.parts.scorers.base import Embedder, Scorer, normalise_scores
 from darc.parts.scorers.callable import CallableScorer
 from darc.parts.scorers.caution import Caution
 from darc.parts.scorers.dropout import DropoutScorer
@@ -36,5 +36,5 @@ __all__ = [
     "Relevance",
     "RewardScorer",
     "Scorer",
-    "normalised",
+    "normalise_scores",
 ]

@@ -1,4 +1,4 @@
-"""What every scorer has in common."""
+"""What every scorer offers, and helpers that several scorers use."""
 
 import hashlib
 from collections.abc import Sequence
@@ -14,52 +14,68 @@ from darc.errors import DarcError, InputError
 from darc.types import Prompt
 from darc.typing import Array
 
+# A prompt and an answer to it.
 Pair = tuple[Prompt, str]
+
+# The logarithm of the largest number that exp can return lies a little above this.
+_MAX_EXPONENT = 700.0
+_MAX_COST = 50.0
 
 
 class Embedder(Protocol):
-    """Something that turns texts into rows of unit length."""
+    """Something that turns texts into vectors."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row of unit length a text, (n, d)."""
+        """Embed texts as rows of unit length, (texts, dimensions)."""
 
 
 class Scorer(Protocol):
-    """A judge of answers; higher is better.
-
-    `location` and `scale` are its fixed mean and standard deviation over ordinary answers, so that
-    its scores can be normalised without looking at the other candidates; None where it was never
-    calibrated. Scores outside `bounds` are clipped before a rule sees them. `version` names what
-    the scores depend on besides the pair (weights, code, settings): equal names and versions mean
-    equal scores, which are then kept for later runs; empty, and nothing is kept.
-    """
+    """Scores answers to prompts; higher is better."""
 
     @property
     def name(self) -> str:
-        """What the scorer is called in files and messages; no two in a run share it."""
+        """What the scorer is called in files and messages; unique in a run."""
 
     @property
     def version(self) -> str:
-        """What its scores depend on."""
+        """What the scores depend on besides the pair: weights, code and options.
+
+        Scores of equal names and versions are equal, and are kept for later runs. Empty if scores
+        must not be kept.
+        """
 
     @property
     def location(self) -> float | None:
-        """The mean over ordinary answers."""
+        """The mean score of ordinary answers; None if the scorer was never calibrated.
+
+        With `scale`, it normalises scores without looking at the other candidates.
+        """
 
     @property
     def scale(self) -> float | None:
-        """The standard deviation over ordinary answers."""
+        """The standard deviation of the scores of ordinary answers; None if not calibrated."""
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the largest score."""
+        """The lowest and the highest score; others are clipped before a rule sees them."""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
-        """One finite number a pair of prompt and answer, (n,)."""
+        """Score pairs of prompt and answer with one finite number each, (pairs,)."""
 
 
-def normalised(scorer: Scorer, scores: Array) -> Array:
-    """Scores on the common scale, in their own shape: 0 is ordinary, 1 a deviation better."""
+def normalise_scores(scorer: Scorer, scores: Array) -> Array:
+    """Put scores on the common scale, where 0 is an ordinary answer and 1 a deviation better.
+
+    Args:
+        scorer: The scorer that gave the scores.
+        scores: Scores of any shape.
+
+    Returns:
+        Normalised scores in the same shape.
+
+    Raises:
+        InputError: If the scorer has no location or no scale.
+    """
     if scorer.location is None or scorer.scale is None:
         raise InputError(f"scorer {scorer.name!r} was never calibrated", "give location and scale")
     return (scores - scorer.location) / scorer.scale
@@ -67,46 +83,66 @@ def normalised(scorer: Scorer, scores: Array) -> Array:
 
 @cache
 def source_version(*sources: str, packages: tuple[str, ...] = ()) -> str:
-    """A hash of what a scorer's numbers come from: files, by their paths from here, and packages.
+    """Hash what a scorer's numbers come from.
 
-    The files are its modules, with those that they import, and their data; this one always counts.
-    A package counts by its version.
+    Args:
+        *sources: The scorer's modules, those that they import, and their data files, as paths
+            relative to this folder. This module always counts.
+        packages: Installed packages that count by their version.
+
+    Returns:
+        16 hexadecimal digits.
     """
     digest = hashlib.sha256()
     for name in sorted({*sources, "base.py"}):
         content = Path(__file__).parent.joinpath(name).read_bytes()
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     for package in sorted(packages):
-        try:
-            found = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found = ""
-        digest.update(f"{package}\0{found}\0".encode())
+        digest.update(f"{package}\0{_package_version(package)}\0".encode())
     return digest.hexdigest()[:16]
 
 
-def conversation(prompt: Prompt) -> str:
-    """The only message of a prompt, or all of them, each with its role before it."""
+def _package_version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def conversation_text(prompt: Prompt) -> str:
+    """Write a prompt as one text: its only message, or all messages with their roles."""
     if len(prompt.messages) == 1:
         return prompt.messages[0].content
-    return "\n\n".join(f"{m.role.capitalize()}: {m.content}" for m in prompt.messages)
+    turns = [f"{message.role.capitalize()}: {message.content}" for message in prompt.messages]
+    return "\n\n".join(turns)
 
 
-def from_costs(costs: Array) -> Array:
-    """Scores between 0 and 1 from costs of 0 and more, in the same shape: exp(-cost).
+def scores_from_costs(costs: Array) -> Array:
+    """Turn costs of 0 and more into scores between 0 and 1, in the same shape: exp(-cost).
 
-    Smooth everywhere, so that a small change of wording changes a score by little.
+    The function is smooth, so that a small change of wording changes a score by little.
     """
-    return np.asarray(np.exp(-np.clip(costs, 0.0, 50.0)))
+    return np.asarray(np.exp(-np.clip(costs, 0.0, _MAX_COST)))
 
 
 def sigmoid(logits: Array) -> Array:
-    """Probabilities of logits, in their shape."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -700.0, 700.0))))
+    """Turn logits into probabilities, in the same shape."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -_MAX_EXPONENT, _MAX_EXPONENT))))
 
 
-def finite(scores: Array, name: str) -> Array:
-    """The scores, unless one is no number."""
+def require_finite(scores: Array, name: str) -> Array:
+    """Return the scores of a model.
+
+    Args:
+        scores: Scores of any shape.
+        name: The scorer's name, for the error.
+
+    Returns:
+        The same scores.
+
+    Raises:
+        DarcError: If a score is not a finite number.
+    """
     if not np.isfinite(scores).all():
-        raise DarcError(f"{name} gave a score that is no number", "try dtype=fp32")
+        raise DarcError(f"{name} returned a score that is not a number", "try dtype=fp32")
     return scores

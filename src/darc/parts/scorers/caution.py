@@ -14,24 +14,27 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.files import atomic_writer, read_json
+from darc.language.data_files import read_patterns
 from darc.language.text import Text
 from darc.language.word_classes import content_stems
 from darc.models.embeddings import Embeddings
 from darc.models.installed import files_hash
-from darc.parts.scorers import fluency, relevance
+from darc.parts.scorers import fluency, form, relevance
 from darc.parts.scorers.base import Embedder, Pair, sigmoid, source_version
-from darc.parts.scorers.flaws import MARKS, ending_cost
 from darc.parts.scorers.fluency import Fluency, breathlessness, repetition
 from darc.parts.scorers.form import Form
-from darc.parts.scorers.relevance import PromptWords, Relevance, coverage, echo, mismatch
+from darc.parts.scorers.prompt_words import PromptWords, coverage, echo, mismatch
+from darc.parts.scorers.relevance import Relevance
 from darc.parts.scorers.reward import RewardScorer
+from darc.parts.scorers.shape import ending_cost
 from darc.registry import scorer
 from darc.typing import Array
 
 SCHEMA = 1
 FILE = "caution.json"
 OWN = "caution.py"
-SOURCES = (OWN, "form.py", *fluency.SOURCES, *relevance.SOURCES)
+SOURCES = (OWN, *form.SOURCES, *fluency.SOURCES, *relevance.SOURCES)
+MARKS = read_patterns("answers.toml", "marks")
 PACKAGES = (*fluency.PACKAGES, *relevance.PACKAGES)
 
 

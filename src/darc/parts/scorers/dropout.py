@@ -7,7 +7,7 @@ import numpy as np
 
 from darc.decide.statistics.draws import prompt_seeds
 from darc.errors import InputError
-from darc.parts.scorers.base import Pair, finite
+from darc.parts.scorers.base import Pair, require_finite
 from darc.parts.scorers.reward import RewardScorer
 from darc.registry import scorer
 from darc.typing import Array
@@ -69,4 +69,4 @@ class DropoutScorer(RewardScorer):
             (seed,) = prompt_seeds(self.seed, [row["input_ids"]])
             with dropout(loaded.model, int(seed), self.rate or None):
                 result[place] = forward(loaded, [row] * self.passes)[:, column]
-        return finite(result, self.name)
+        return require_finite(result, self.name)

@@ -15,8 +15,8 @@ from darc.models.remote.address import KEY_ENV, URL_SEPARATOR, parse_url
 from darc.models.remote.client import AsyncClient
 from darc.models.remote.errors import Malformed
 from darc.models.remote.gathering import gather_or_cancel
-from darc.parts.scorers.base import Pair, conversation, source_version
-from darc.parts.scorers.callable import checked_scale
+from darc.parts.scorers.base import Pair, conversation_text, source_version
+from darc.parts.scorers.scale import check_scale
 from darc.registry import scorer
 from darc.types import Prompt
 from darc.typing import Array
@@ -67,12 +67,12 @@ def _chat(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 
 def _two_lists(pairs: Sequence[Pair]) -> dict[str, Any]:
-    first = [conversation(prompt) for prompt, _ in pairs]
+    first = [conversation_text(prompt) for prompt, _ in pairs]
     return {"text_1": first, "text_2": [answer for _, answer in pairs], **RAW}
 
 
 def _text_pairs(pairs: Sequence[Pair]) -> dict[str, Any]:
-    inputs = [[conversation(prompt), answer] for prompt, answer in pairs]
+    inputs = [[conversation_text(prompt), answer] for prompt, answer in pairs]
     return {"inputs": inputs, "raw_scores": True}
 
 
@@ -217,9 +217,10 @@ class HttpScorer(Closing):
         self.batch = self.batch_size = batch if FORMS[self.form].batched else 1
         self.parallel = concurrency
         self.name = name or f"http:{parts.netloc}{parts.path}"
-        self.location, self.scale, self.bounds = checked_scale(
-            self.name, location, scale, (low, high)
-        )
+        checked = check_scale(self.name, location, scale, (low, high))
+        self.location = checked.location
+        self.scale = checked.scale
+        self.bounds = checked.bounds
         self._client = AsyncClient(
             self.url, key_env=key_env, timeout=timeout, concurrency=concurrency
         )

@@ -25,7 +25,7 @@ from darc.models.completion import (
 from darc.models.remote.address import KEY_ENV
 from darc.models.remote.openai import OpenAIModel
 from darc.parts.scorers.base import Pair, source_version
-from darc.parts.scorers.callable import checked_scale
+from darc.parts.scorers.scale import check_scale
 from darc.registry import scorer
 from darc.types import Message, Prompt
 from darc.typing import Array
@@ -78,7 +78,9 @@ class Judge(ChatUser):
         self.max_tokens = max_tokens
         self.version = f"{self.served} {max_tokens} {source_version(*SOURCES)}"
         self.name = name or f"judge:{self.model.name}"
-        self.location, self.scale, _ = checked_scale(self.name, location, scale, self.bounds)
+        checked = check_scale(self.name, location, scale, self.bounds)
+        self.location = checked.location
+        self.scale = checked.scale
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One grade a pair, (n,), all calls in one batch."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from darc.models.transformers.batching import prompt_ids, tokens
 from darc.parts.scorers import model_scorer
-from darc.parts.scorers.base import Pair, finite
+from darc.parts.scorers.base import Pair, require_finite
 from darc.parts.scorers.model_scorer import ModelScorer
 from darc.registry import scorer
 from darc.typing import Array
@@ -56,4 +56,4 @@ class LogLikelihood(ModelScorer):
         sums = np.array(token_sums(loaded, rows, self.most(loaded)))
         counts = np.array([len(answer) for _, answer in rows])
         scores = sums if self.sum else sums / np.maximum(counts, 1)
-        return finite(np.where(counts == 0, self.bounds[0], scores), self.name)
+        return require_finite(np.where(counts == 0, self.bounds[0], scores), self.name)

@@ -10,7 +10,7 @@ from darc.errors import InputError
 from darc.models.transformers import Loaded
 from darc.models.transformers.loading import SEQUENCE
 from darc.parts.scorers import model_scorer
-from darc.parts.scorers.base import Pair, finite
+from darc.parts.scorers.base import Pair, require_finite
 from darc.parts.scorers.model_scorer import ModelScorer
 from darc.registry import scorer
 from darc.typing import Array
@@ -73,14 +73,16 @@ class RewardScorer(ModelScorer):
             for (prompt, _), row in zip(pairs, rows, strict=True)
         ]
         column = self._column(loaded)
-        return finite(logits(loaded, rows, self.most(loaded), groups)[:, column], self.name)
+        return require_finite(logits(loaded, rows, self.most(loaded), groups)[:, column], self.name)
 
     def hidden(self, pairs: Sequence[Pair]) -> Array:
         """The features that the score is made of: the last token's hidden state, (n, d)."""
         from darc.models.transformers.scoring import hidden
 
         loaded = self.checkpoint.loaded
-        return finite(hidden(loaded, self._rows(loaded, pairs), self.most(loaded)), self.name)
+        return require_finite(
+            hidden(loaded, self._rows(loaded, pairs), self.most(loaded)), self.name
+        )
 
     def _rows(self, loaded: Loaded, pairs: Sequence[Pair]) -> list[dict[str, list[int]]]:
         from darc.models.transformers.scoring import encoded
