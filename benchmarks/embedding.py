@@ -19,7 +19,7 @@ from benchmarks.demo import ASKED, has_asked, whole
 from benchmarks.report import Table
 from darc.cli import main
 from darc.decide.statistics.risk import entropic_value
-from darc.engine.parts import similarity_of
+from darc.engine.tools import similarity_of
 from darc.models.embeddings import Embeddings, MiniLM
 from darc.parts.scorers import Fluency, Form, Harm, Relevance, normalise_scores
 from darc.parts.scorers.base import Pair

@@ -60,7 +60,7 @@ def measured(
         engine.choose(prompts[0], pools[0][:2])  # loads what is loaded once
         started = time.perf_counter()
         outcomes = [
-            engine.choose(prompt, pool, full=not lazily)
+            engine.choose(prompt, pool, score_everything=not lazily)
             for prompt, pool in zip(prompts, pools, strict=True)
         ]
         whole = (time.perf_counter() - started) * 1000

@@ -166,7 +166,9 @@ def _panel_row(rule: str) -> Row:
                 begun = time.perf_counter()
                 found = engine.choose(f"What is known about {place}?", answers)
                 middle = time.perf_counter()
-                full = engine.choose(f"What is known about {place}?", answers, full=True)
+                full = engine.choose(
+                    f"What is known about {place}?", answers, score_everything=True
+                )
                 seconds[0] += middle - begun
                 seconds[1] += time.perf_counter() - middle
                 same += found.index == full.index

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.gateway import started
 from darc.engine.engine import Engine
-from darc.parts.generators.base import SamplingParameters, drop_failed
+from darc.parts.generators.base import SamplingParameters
 from darc.runs.folder import RunFolder, manifest
 from darc.runs.questions import Question
 from darc.runs.run import WINDOW
@@ -183,10 +183,12 @@ def overlap(prompts: int, earlier: Path | None = None) -> Overlap:
             written: dict[str, list[Candidate]] = {}
 
             async def write(prompt: Prompt) -> None:
-                written[prompt.id] = drop_failed(await engine.generate(prompt))
+                written[prompt.id] = (
+                    await engine.write_candidates(engine.new_samples(prompt))
+                ).candidates
 
             async def grade(prompt: Prompt) -> None:
-                await engine.decide(prompt, written[prompt.id], full=True)
+                await engine.decide(prompt, written[prompt.id], score_everything=True)
 
             asked = [question.prompt() for question in questions]
             writing, grading = (engine.run(_timed(stage, asked)) for stage in (write, grade))

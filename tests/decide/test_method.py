@@ -38,7 +38,7 @@ def test_a_calibration_knows_systems_by_the_candidates_names(tmp_path: Path) -> 
             assert engine.choose(PROMPT, named, rule="mean").index != 2
             assert (
                 engine.choose(PROMPT, ANSWERS).index
-                == engine.choose(PROMPT, ANSWERS, full=True).index
+                == engine.choose(PROMPT, ANSWERS, score_everything=True).index
             )
     with Engine(scorers=[Vowels()], rule="mean", n_aug=2) as engine:
         plain = engine.choose(PROMPT, named)

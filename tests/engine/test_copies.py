@@ -80,9 +80,9 @@ def test_copies_are_a_side_input_only_where_there_are_any() -> None:
 def test_copies_are_rewritten_and_scored_once(full: bool) -> None:
     many, few = Lengths(), Lengths()
     with engine_for(TEXTS, many) as engine:
-        outcome = engine.ask("Why are there two tides?", full=full)
+        outcome = engine.ask("Why are there two tides?", score_everything=full)
     with engine_for([FIRST, SECOND], few) as engine:
-        engine.ask("Why are there two tides?", full=full)
+        engine.ask("Why are there two tides?", score_everything=full)
     assert sorted(many.asked) == sorted(few.asked)
     assert [each.copies for each in outcome.candidates] == [3, 1]
     assert sorted(outcome.rewrites) == [0, 1] or not full
@@ -103,8 +103,8 @@ def test_the_n_best_are_different_answers() -> None:
 def test_nothing_is_scored_where_all_answers_are_the_same() -> None:
     scorer = Lengths()
     with engine_for([FIRST] * 8, scorer) as engine:
-        outcome = engine.ask("Why are there two tides?", n=2, beside=True)
-        scored = engine.ask("Why are there two tides?", full=True)
+        outcome = engine.ask("Why are there two tides?", n=2, also_best_of_k=True)
+        scored = engine.ask("Why are there two tides?", score_everything=True)
     assert outcome.answer == FIRST
     assert (outcome.decision, outcome.index, outcome.calls) == (None, 0, 0)
     assert outcome.flags == ["one_answer:8", "fewer_choices:1"]
@@ -133,7 +133,7 @@ def test_own_answers_with_the_same_text_are_merged_and_named() -> None:
 
 def test_pages_say_how_often_an_answer_was_written() -> None:
     with Engine(scorers=[Lengths()], n_aug=2, guard=False) as engine:
-        outcome = engine.choose(PROMPT, TEXTS, full=True)
+        outcome = engine.choose(PROMPT, TEXTS, score_everything=True)
     # Beside the picture, and in the table of the numbers.
     assert outcome.to_html().count("written 3 times") == 2
     assert outcome._repr_html_().count("written 3 times") == 1
@@ -190,6 +190,6 @@ def test_a_panel_grades_copies_once(stop: str | None) -> None:
         with Engine(
             Repeating(texts), panel=panel, sampling=SamplingParameters(k=4), stop=stop
         ) as engine:
-            outcome = engine.ask("Why are there two tides?", full=True)
+            outcome = engine.ask("Why are there two tides?", score_everything=True)
     assert len(server.bodies) == 2 * 3
     assert outcome.calls == outcome.most == 6

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import pytest
 from tests.engine.makers import ANSWERS, PROMPT, Vowels, Words, at_once
 
-from darc.engine.choose import DecideOptions, EngineOptions, PartsOptions
 from darc.engine.engine import Engine, ask, choose
-from darc.engine.scoring import Patience
-from darc.errors import DarcError, InputError
+from darc.engine.engine_options import EngineOptions, PartsOptions
+from darc.engine.scoring import ScorerRetry
+from darc.errors import DarcError, InputError, UnknownName
 from darc.parts.generators.base import SamplingParameters
 from darc.types import Message, Prompt
 
@@ -33,7 +33,7 @@ def test_scorer_that_fails_is_named() -> None:
     scorer = Vowels()
     scorer.score = lambda pairs: 1 / 0  # type: ignore[method-assign]
     with (
-        Engine(scorers=[scorer], n_aug=2, patience=Patience(sleep=at_once)) as engine,
+        Engine(scorers=[scorer], n_aug=2, retry=ScorerRetry(sleep=at_once)) as engine,
         pytest.raises(DarcError, match=r"scorer 'vowels', prompt 'tides': .*division by zero"),
     ):
         engine.choose(PROMPT, ANSWERS)
@@ -76,7 +76,7 @@ def test_a_prompt_that_fails_does_not_keep_the_engine_from_the_others() -> None:
             scorers=[Picky()],
             n_aug=2,
             sampling=SamplingParameters(k=4),
-            patience=Patience(sleep=at_once),
+            retry=ScorerRetry(sleep=at_once),
         )
         asked = [engine.ask_async(f"Why are there {i} tides?") for i in range(10, 16)]
         results = list(await asyncio.gather(*asked, return_exceptions=True))
@@ -121,22 +121,27 @@ def test_parts_that_are_busy_are_not_waited_for() -> None:
 
 
 def test_options_that_are_passed_on_are_those_of_the_engine() -> None:
-    passed = ((EngineOptions, Engine.__init__), (DecideOptions, Engine.decide))
-    for options, function in passed:
-        parameters = inspect.signature(function).parameters.values()
-        names = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
-        hints = get_type_hints(function)
-        expected = get_type_hints(PartsOptions) if options is EngineOptions else {}
-        assert get_type_hints(options) == expected | {name: hints[name] for name in names}
+    parameters = inspect.signature(Engine.__init__).parameters.values()
+    names = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
+    hints = get_type_hints(Engine.__init__)
+    expected = get_type_hints(PartsOptions) | {name: hints[name] for name in names}
+    assert get_type_hints(EngineOptions) == expected
 
 
 def test_an_option_that_there_is_not_is_refused_by_its_name() -> None:
     with pytest.raises(InputError, match="n_agu is unknown; did you mean 'n_aug'"):
         Engine(n_agu=2)  # type: ignore[call-arg]
+    with (
+        Engine(Words(), scorers=["form"], n_aug=0) as engine,
+        pytest.raises(UnknownName, match="max_calls"),
+    ):
+        engine.ask("Why?", max_cals=2)
 
 
 if TYPE_CHECKING:
     # What mypy finds here it finds in users' code; where it does not, the comment is one too many.
+    from darc.engine.request import DecisionRequest
+
     choose(PROMPT, ANSWERS, n_aug="8")  # type: ignore[arg-type]
     ask(PROMPT, Words(), rules="mean")  # type: ignore[call-arg]
-    Engine(Words()).ask(PROMPT, full="yes")  # type: ignore[arg-type]
+    DecisionRequest(score_everything="yes")  # type: ignore[arg-type]

@@ -3,8 +3,8 @@ from typing import get_type_hints
 from darc.cli import parser_of
 from darc.cli.choice import ChoiceOptions, parts_of
 from darc.cli.options import options_of
-from darc.engine.choose import EngineOptions, PartsOptions
 from darc.engine.engine import Engine
+from darc.engine.engine_options import EngineOptions, PartsOptions
 from darc.engine.options import ChoosingOptions
 from darc.engine.parts import Parts
 from darc.serve.settings import ServeSettings

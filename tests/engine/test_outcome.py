@@ -130,7 +130,7 @@ def test_page_needs_no_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rewrites_are_named_in_the_picture() -> None:
     with Engine(scorers=[Vowels()], n_aug=2) as engine:
-        html = engine.choose(PROMPT, ANSWERS, full=True).to_html()
+        html = engine.choose(PROMPT, ANSWERS, score_everything=True).to_html()
     assert "<title>original: " in html
     assert "<title>rewrite 1: " in html
     assert "unhappy" not in html.split("<body>")[1]

@@ -14,7 +14,7 @@ import darc
 from darc.decide.model.calibration import Calibration
 from darc.decide.search.lazy import SearchMode
 from darc.engine.engine import Engine
-from darc.engine.samples import PartFailed
+from darc.engine.failures import PartFailed
 from darc.errors import DarcError, InputError
 from darc.parts.generators.base import SamplingParameters
 from darc.parts.scorers.judge import Unreadable
@@ -71,7 +71,7 @@ def test_grades_of_raters_are_the_samples(server: FakeServer) -> None:
     table = pool(0)
     server.reply = graded(table)
     with Engine(panel=judge(server)) as engine:
-        outcome = engine.choose(QUESTION, ANSWERS, full=True)
+        outcome = engine.choose(QUESTION, ANSWERS, score_everything=True)
     assert outcome.scores.samples == tuple(VIEWS)
     assert outcome.scores.scorers == ("panel",)
     assert np.array_equal(outcome.scores.values[0], table)
@@ -171,7 +171,7 @@ def test_a_likely_search_asks_a_panel_less(server: FakeServer) -> None:
         with Engine(panel=judge(server), search=mode) as engine:
             for seed in range(4):
                 server.reply = graded(pool(seed))
-                outcome = engine.choose(f"{QUESTION} {seed}", ANSWERS, beside=True)
+                outcome = engine.choose(f"{QUESTION} {seed}", ANSWERS, also_best_of_k=True)
                 calls[mode] += outcome.calls
                 assert outcome.decision is not None
                 flagged += outcome.decision.is_likely
@@ -204,7 +204,7 @@ def test_several_models_are_a_rater_each(server: FakeServer) -> None:
     server.reply = lambda body, _: str(answer_of(body) if body["model"] == "a" else 5)
     spec = f"judge:a@{server.url},key_env=,judge:b@{server.url},key_env="
     with Engine(panel=spec, rule="mean") as engine:
-        outcome = engine.choose(QUESTION, ANSWERS, full=True)
+        outcome = engine.choose(QUESTION, ANSWERS, score_everything=True)
     assert outcome.scores.samples == ("a", "b")
     assert outcome.scores.values[0, :, 0].tolist() == list(range(8))
     assert (outcome.scores.values[0, :, 1] == 5).all()
@@ -251,7 +251,7 @@ def test_criteria_are_one_call_and_kept(server: FakeServer) -> None:
     server.reply = reply
     panel = darc.Panel(model=judge(server), criteria=("accuracy", "clarity")).first(2)
     with Engine(panel=panel) as engine:
-        outcome = engine.choose(QUESTION, ANSWERS[:3], full=True)
+        outcome = engine.choose(QUESTION, ANSWERS[:3], score_everything=True)
     assert outcome.calls == len(server.received) == 6
     assert outcome.scores.criteria == ("accuracy", "clarity")
     assert outcome.scores.grades is not None
@@ -280,7 +280,7 @@ def test_anything_else_is_a_failed_sample(server: FakeServer, said: str) -> None
     server.reply = reply
     panel = darc.Panel(model=judge(server), criteria=("accuracy", "clarity")).first(2)
     with Engine(panel=panel) as engine:
-        outcome = engine.choose(QUESTION, ANSWERS[:2], full=True)
+        outcome = engine.choose(QUESTION, ANSWERS[:2], score_everything=True)
     assert outcome.scores.failed == ((0, 1), (1, 1))
     assert np.isnan(outcome.scores.values[0, :, 1]).all()
     assert outcome.flags[-2:] == ["missing_grades:2", "rater_failed:expert"]
@@ -307,7 +307,7 @@ def test_known_severities_leave_the_search_lazy(server: FakeServer, mute: str) -
     with Engine(panel=judge(server), calibration=Calibration(raters=offsets)) as engine:
         for seed in range(4):
             server.reply = silent(mute, pool(seed))
-            whole = engine.choose(f"{QUESTION} {seed}", ANSWERS, full=True)
+            whole = engine.choose(f"{QUESTION} {seed}", ANSWERS, score_everything=True)
             lazy = engine.choose(f"{QUESTION} {seed}", ANSWERS)
             assert lazy.index == whole.index
             calls.append(lazy.calls)
@@ -318,7 +318,7 @@ def test_missing_grades_abstain(server: FakeServer) -> None:
     table = pool(3)
     server.reply = silent("expert", table)
     with Engine(panel=judge(server)) as engine:
-        outcome = engine.choose(QUESTION, ANSWERS, full=True)
+        outcome = engine.choose(QUESTION, ANSWERS, score_everything=True)
     assert outcome.scores.failed == ((0, 1),)
     assert outcome.scores.complete
     assert np.isnan(outcome.scores.values[0]).sum() == 1
@@ -332,7 +332,7 @@ def test_missing_grades_are_the_lowest_if_pessimistic(server: FakeServer) -> Non
     server.reply = silent("expert", table)
     panel = darc.Panel(model=judge(server), missing="pessimistic")
     with Engine(panel=panel) as engine:
-        outcome = engine.choose(QUESTION, ANSWERS, full=True)
+        outcome = engine.choose(QUESTION, ANSWERS, score_everything=True)
     assert outcome.scores.values[0, 0, 1] == 0
     assert "missing_grades:1" in outcome.flags
 
@@ -342,7 +342,7 @@ def test_missing_grades_refuse(server: FakeServer, strict: bool) -> None:
     server.reply = silent("expert", pool(3))
     panel = darc.Panel(model=judge(server), missing="refuse")
     with Engine(panel=panel) as engine, pytest.raises(Unreadable, match="expert said 'I would"):
-        engine.choose(QUESTION, ANSWERS, full=True, strict=strict)
+        engine.choose(QUESTION, ANSWERS, score_everything=True, strict=strict)
 
 
 def test_a_rater_whose_model_is_gone_is_missing_and_the_others_decide(server: FakeServer) -> None:
@@ -370,14 +370,14 @@ def test_a_panel_that_never_answers_has_failed(server: FakeServer) -> None:
 def test_budget_of_grades_ends_the_search(server: FakeServer) -> None:
     server.reply = graded(pool(4))
     with Engine(panel=judge(server)) as engine:
-        outcome = engine.choose(QUESTION, ANSWERS, calls=10, strict=False)
+        outcome = engine.choose(QUESTION, ANSWERS, max_calls=10, strict=False)
     assert outcome.calls == 10
     assert "budget_calls" in outcome.flags
     assert (~np.isnan(outcome.scores.values)).sum() == 10
 
 
 def test_grades_are_kept_for_later(server: FakeServer, tmp_path: Path) -> None:
-    from darc.engine.scoring import ScoreCache
+    from darc.engine.score_cache import ScoreCache
 
     server.reply = lambda body, _: "accuracy: 8\nclarity: 5"
     panel = darc.Panel(model=judge(server), criteria=("accuracy", "clarity"), repeats=2).first(2)
@@ -387,9 +387,9 @@ def test_grades_are_kept_for_later(server: FakeServer, tmp_path: Path) -> None:
             ScoreCache(tmp_path / "scores.sqlite") as cache,
             Engine(panel=panel, cache=cache) as engine,
         ):
-            made.append(engine.choose(QUESTION, ANSWERS[:2], full=True))
-    assert made[0].asked == made[1].kept == 8
-    assert made[1].asked == 0
+            made.append(engine.choose(QUESTION, ANSWERS[:2], score_everything=True))
+    assert made[0].scored == made[1].from_cache == 8
+    assert made[1].scored == 0
     assert np.array_equal(made[0].scores.grades, made[1].scores.grades)  # type: ignore[arg-type]
 
 
@@ -498,7 +498,7 @@ def test_a_passing_fault_is_tried_again(server: FakeServer) -> None:
     server.reply = graded(pool(7))
     server.faults.append(Fault(status=503))
     with Engine(panel=["2", judge(server)]) as engine:
-        assert not engine.choose(QUESTION, ANSWERS, full=True).scores.failed
+        assert not engine.choose(QUESTION, ANSWERS, score_everything=True).scores.failed
 
 
 def test_part_failed_is_what_decide_raises(server: FakeServer) -> None:

@@ -10,7 +10,7 @@ from darc.errors import InputError
 @pytest.mark.parametrize("most", [1, 3, 50])
 def test_attempts_are_counted(most: int) -> None:
     with Engine(scorers=[Vowels()], n_aug=8, max_attempts=most) as engine:
-        made = engine.choose(PROMPT, ANSWERS, full=True).rewrites.values()
+        made = engine.choose(PROMPT, ANSWERS, score_everything=True).rewrites.values()
     counts = [len(each.variants) + len(each.rejections) for each in made]
     assert max(counts) <= most
     assert max(counts) >= min(most, 8)
@@ -37,18 +37,18 @@ def test_engine_refuses(change: dict[str, Any], words: str) -> None:
 def test_rewriting_in_slices_is_rewriting_at_once(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("darc.engine.samples.SLICE", 0.001)
+    monkeypatch.setattr("darc.engine.rewriting._SLICE_SECONDS", 0.001)
     with Engine(scorers=["form"], n_aug=6, guard=False, workers=workers) as engine:
         engine.run(engine.warm())
-        outcome = engine.choose(PROMPT, ANSWERS, full=True)
+        outcome = engine.choose(PROMPT, ANSWERS, score_everything=True)
         once = [engine.tools.rewrite(PROMPT, candidate, 6) for candidate in ANSWERS]
     assert [outcome.rewrites[k] for k in range(4)] == once
 
 
 def test_workers_go_by_the_embeddings_that_the_engine_began_with() -> None:
     with Engine(scorers=["relevance", "form"]) as engine:
-        pinned = engine.parts.pinned(engine.tools)
+        pinned = engine.parts.with_fixed_embeddings(engine.tools)
         assert pinned.scorers == ("relevance,embeddings=static", "form")
-        assert pinned.pinned(engine.tools) == pinned
+        assert pinned.with_fixed_embeddings(engine.tools) == pinned
         names = [scorer.name for scorer in pinned.tools().scorers]
     assert names == [scorer.name for scorer in engine.tools.scorers]

@@ -9,7 +9,7 @@ import pytest
 from tests.engine.makers import ANSWERS, PROMPT, Vowels, candidates
 
 from darc.engine.engine import Engine
-from darc.engine.scoring import Patience
+from darc.engine.scoring import ScorerRetry
 from darc.errors import DarcError
 from darc.parts.scorers import CallableScorer
 from darc.types import CutOff, Prompt
@@ -29,7 +29,7 @@ def test_no_more_rewriters_work_at_once_than_may() -> None:
 
     rewriter = Slow()
     with Engine(scorers=[Vowels()], rewriter=rewriter, n_aug=2) as engine:
-        engine.choose(PROMPT, ANSWERS, full=True)
+        engine.choose(PROMPT, ANSWERS, score_everything=True)
     assert rewriter.most == 2
 
 
@@ -61,7 +61,7 @@ def test_rewriters_on_servers_are_awaited_to_the_same_rewrites(family: str) -> N
     with Engine(
         scorers=[Vowels()], rewriter=rewriter, n_aug=4, family=family, guard=False
     ) as engine:
-        outcome = engine.choose(PROMPT, ANSWERS, full=True)
+        outcome = engine.choose(PROMPT, ANSWERS, score_everything=True)
         known = [engine.tools.rewrite(PROMPT, answer, 4) for answer in ANSWERS]
     assert [outcome.rewrites[k] for k in range(4)] == known
     assert any(each.variants for each in known)
@@ -75,12 +75,12 @@ def test_a_rewriter_on_a_server_that_hangs_is_given_up() -> None:
             await asyncio.sleep(60)
             return []
 
-    patience = Patience(seconds=0.2)
+    patience = ScorerRetry(seconds=0.2)
     with (
-        Engine(scorers=[Vowels()], rewriter=Hanging(), n_aug=2, patience=patience) as engine,
+        Engine(scorers=[Vowels()], rewriter=Hanging(), n_aug=2, retry=patience) as engine,
         pytest.raises(DarcError, match=r"no answer within 0\.2 s"),
     ):
-        engine.choose(PROMPT, ANSWERS, full=True)
+        engine.choose(PROMPT, ANSWERS, score_everything=True)
 
 
 def test_scorers_hear_which_answers_were_cut_off() -> None:
@@ -94,7 +94,7 @@ def test_scorers_hear_which_answers_were_cut_off() -> None:
         return [1.0 for _ in pairs]
 
     with Engine(scorers=[CallableScorer("heard", score)], n_aug=0) as engine:
-        engine.choose(PROMPT, cut, full=True)
+        engine.choose(PROMPT, cut, score_everything=True)
     assert heard == {f"{text}.": True, f"{text}!": False}
     with Engine(scorers=["form"], n_aug=0) as engine:
         assert engine.choose(PROMPT, answers).index == 0

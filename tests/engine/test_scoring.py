@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from tests.engine.makers import Lengths
 
-from darc.engine.parts import Tools
-from darc.engine.samples import Tally
-from darc.engine.scoring import Patience, ScoreCache, Scoring, keys_of
+from darc.engine.cost import CallCounts
+from darc.engine.score_cache import ScoreCache, score_keys
+from darc.engine.scoring import ScorerRetry, ScoreRunner
+from darc.engine.tools import Tools
 from darc.engine.workers import Workers
 from darc.errors import DarcError, InputError
 from darc.parts.ready import as_ready_rewriter, as_ready_scorer
@@ -51,19 +52,19 @@ def only_short(pairs: Any) -> Any:
     return fine(pairs)
 
 
-def patience(waits: list[float] | None = None, seconds: float = 60.0) -> Patience:
+def patience(waits: list[float] | None = None, seconds: float = 60.0) -> ScorerRetry:
     noted = [] if waits is None else waits
 
     async def sleep(pause: float) -> None:
         noted.append(pause)
 
-    return Patience(attempts=3, seconds=seconds, wait=1.0, sleep=sleep)
+    return ScorerRetry(attempts=3, seconds=seconds, wait=1.0, sleep=sleep)
 
 
-def patient_scores(scorer: Any, prompt: Prompt, texts: list[str], patience: Patience) -> Any:
+def patient_scores(scorer: Any, prompt: Prompt, texts: list[str], patience: ScorerRetry) -> Any:
     tools = Tools(as_ready_rewriter(RulesRewriter()), [as_ready_scorer(scorer)])
-    scoring = Scoring(tools, Workers(tools), patience=patience)
-    return asyncio.run(scoring.score(0, prompt, texts, "owner", Tally()))
+    scoring = ScoreRunner(tools.scorers, Workers(tools), retry=patience)
+    return asyncio.run(scoring.score_texts(0, prompt, texts, "owner", CallCounts()))
 
 
 @pytest.mark.parametrize("first", [raising, nothing, lambda pairs: [1.0], lambda pairs: ["x"] * 2])
@@ -115,27 +116,27 @@ def test_mistake_of_the_user_is_not_tried_again() -> None:
 def test_keys_depend_on_everything_that_a_score_depends_on() -> None:
     other = Prompt("tides", (*PROMPT.messages, Message("assistant", "Hm.")))
     renamed = Prompt("another id", PROMPT.messages)
-    (key,) = keys_of("a", "1", PROMPT, ["text"])
-    assert keys_of("a", "1", renamed, ["text"]) == [key]
+    (key,) = score_keys("a", "1", PROMPT, ["text"])
+    assert score_keys("a", "1", renamed, ["text"]) == [key]
     others = [
-        *keys_of("b", "1", PROMPT, ["text"]),
-        *keys_of("a", "2", PROMPT, ["text"]),
-        *keys_of("a", "1", other, ["text"]),
-        *keys_of("a", "1", PROMPT, ["text ", "", "\ud800"]),
+        *score_keys("b", "1", PROMPT, ["text"]),
+        *score_keys("a", "2", PROMPT, ["text"]),
+        *score_keys("a", "1", other, ["text"]),
+        *score_keys("a", "1", PROMPT, ["text ", "", "\ud800"]),
     ]
     assert len({key, *others}) == 7
 
 
 def test_cache_keeps_whole_numbers_and_forgets_when_told(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "scores.sqlite"
-    keys = keys_of("a", "1", PROMPT, [str(i) for i in range(1200)])
+    keys = score_keys("a", "1", PROMPT, [str(i) for i in range(1200)])
     numbers = dict(zip(keys, np.random.default_rng(0).normal(size=1200).tolist(), strict=True))
     with ScoreCache(path) as cache, ScoreCache(path) as other:
-        cache.keep(numbers)
-        assert other.known(keys) == numbers
+        cache.write(numbers)
+        assert other.read(keys) == numbers
         assert len(other) == 1200
         other.clear()
-        assert cache.known(keys[:3]) == {}
+        assert cache.read(keys[:3]) == {}
 
 
 def test_cache_that_cannot_be_used_keeps_nothing(
@@ -144,7 +145,7 @@ def test_cache_that_cannot_be_used_keeps_nothing(
     path = tmp_path / "scores.sqlite"
     path.write_bytes(b"this is no database, whatever its name says" * 100)
     with ScoreCache(path) as cache:
-        cache.keep({b"x": 1.0})
-        assert cache.known([b"x"]) == {}
+        cache.write({b"x": 1.0})
+        assert cache.read([b"x"]) == {}
         assert len(cache) == 0
     assert "scores are not kept" in caplog.text

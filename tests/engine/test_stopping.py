@@ -17,12 +17,12 @@ from tests.helpers import run_command
 from darc.engine.engine import Engine
 from darc.engine.stopping import (
     Stopping,
-    WaveDrawing,
     expected_gain,
     parse_stop,
     rewards_of,
     worth_another,
 )
+from darc.engine.waves import WaveDrawing
 from darc.errors import DarcError, InputError
 from darc.parts.generators.base import SamplingParameters, candidate_seeds
 from darc.types import Candidate, Message, Prompt, Scores
@@ -76,7 +76,11 @@ def test_stop_is_written_like_a_rule() -> None:
     assert parse_stop("none") is None
     assert parse_stop("pandora") == Stopping()
     assert parse_stop("pandora:cost=0.5,wave=3,least=4") == Stopping(cost=0.5, wave=3, least=4)
-    assert (Stopping().size(16), Stopping().size(4), Stopping(wave=1).size(16)) == (4, 2, 1)
+    assert (Stopping().wave_size(16), Stopping().wave_size(4), Stopping(wave=1).wave_size(16)) == (
+        4,
+        2,
+        1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,10 +181,10 @@ def test_failures_end_it_plainly(openai_server: FakeServer) -> None:
     grading(openai_server, EXCELLENT)
     scorer = Grades()
     scorer.score = lambda pairs: np.full(len(pairs), np.nan)  # type: ignore[method-assign]
-    from darc.engine.scoring import Patience
+    from darc.engine.scoring import ScorerRetry
 
-    once = Patience(attempts=1)
-    with engine_for(openai_server, scorer, 12, "pandora", patience=once) as engine:
+    once = ScorerRetry(attempts=1)
+    with engine_for(openai_server, scorer, 12, "pandora", retry=once) as engine:
         with pytest.raises(DarcError, match="it gave no number"):
             engine.ask("Which grade?")
         outcome = engine.ask("Which grade?", strict=False)
@@ -196,7 +200,7 @@ def test_failures_end_it_plainly(openai_server: FakeServer) -> None:
 def test_a_budget_of_scores_ends_the_writing(openai_server: FakeServer) -> None:
     grading(openai_server, EXCELLENT)
     with engine_for(openai_server, Grades(), 12, "pandora:cost=0") as engine:
-        outcome = engine.ask("Which grade?", calls=4)
+        outcome = engine.ask("Which grade?", max_calls=4)
     assert outcome.calls == 4
     assert len(outcome.candidates) <= 6
     assert "budget_calls" in outcome.flags
@@ -213,7 +217,7 @@ def test_deadline_that_has_passed_leaves_nothing_under_way() -> None:
     async def drawn(engine: Engine) -> WaveDrawing:
         prompt = Prompt("p", (Message("user", "Why?"),))
         passed = asyncio.get_running_loop().time() - 1
-        drawing = WaveDrawing(engine.samples(prompt), 4, Stopping(), wave, deadline=passed)
+        drawing = WaveDrawing(engine.new_samples(prompt), 4, Stopping(), wave, deadline=passed)
         assert await drawing.candidates() == []
         assert asyncio.all_tasks() == {asyncio.current_task()}
         return drawing

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from tests.engine.makers import ANSWERS, PROMPT, at_once
 
+from darc.engine.batcher import Batcher
 from darc.engine.engine import Engine
-from darc.engine.scoring import Batcher, Patience
-from darc.engine.workers import Owner, Turns, Workers
+from darc.engine.scheduling import FairScheduler, RequestOwner
+from darc.engine.scoring import ScorerRetry
+from darc.engine.threads import run_in_thread
 
 
 class Squares:
@@ -33,8 +35,8 @@ class Squares:
 def test_many_callers_share_full_batches() -> None:
     async def main() -> tuple[list[list[int]], Squares]:
         squares = Squares()
-        batcher = Batcher[int, int](squares, size=8)
-        asked = (batcher.ask([2 * i, 2 * i + 1], i) for i in range(32))
+        batcher = Batcher[int, int](squares, max_items=8)
+        asked = (batcher.process([2 * i, 2 * i + 1], i) for i in range(32))
         return await asyncio.gather(*asked), squares
 
     answers, squares = asyncio.run(main())
@@ -44,8 +46,12 @@ def test_many_callers_share_full_batches() -> None:
 
 def test_a_failure_is_told_to_its_owner_alone() -> None:
     async def main() -> list[object]:
-        batcher = Batcher[int, int](Squares(), size=8)
-        asked = [batcher.ask([1, 2], "a"), batcher.ask([12, 1313], "b"), batcher.ask([3], "c")]
+        batcher = Batcher[int, int](Squares(), max_items=8)
+        asked = [
+            batcher.process([1, 2], "a"),
+            batcher.process([12, 1313], "b"),
+            batcher.process([3], "c"),
+        ]
         return list(await asyncio.gather(*asked, return_exceptions=True))
 
     first, failed, last = asyncio.run(main())
@@ -57,12 +63,12 @@ def test_a_failure_is_told_to_its_owner_alone() -> None:
 def test_what_nobody_waits_for_is_not_asked() -> None:
     async def main() -> Squares:
         squares = Squares(0.02)
-        batcher = Batcher[int, int](squares, size=4)
-        first = asyncio.ensure_future(batcher.ask([1, 2, 3, 4], "a"))
-        gone = asyncio.ensure_future(batcher.ask(list(range(100, 200)), "b"))
+        batcher = Batcher[int, int](squares, max_items=4)
+        first = asyncio.ensure_future(batcher.process([1, 2, 3, 4], "a"))
+        gone = asyncio.ensure_future(batcher.process(list(range(100, 200)), "b"))
         await asyncio.sleep(0.005)
         gone.cancel()
-        assert await batcher.ask([5], "c") == [25]
+        assert await batcher.process([5], "c") == [25]
         await first
         return squares
 
@@ -73,8 +79,10 @@ def test_what_nobody_waits_for_is_not_asked() -> None:
 def test_owners_take_turns() -> None:
     async def main() -> Squares:
         squares = Squares()
-        batcher = Batcher[int, int](squares, size=4)
-        await asyncio.gather(batcher.ask(list(range(100, 140)), "much"), batcher.ask([1], "little"))
+        batcher = Batcher[int, int](squares, max_items=4)
+        await asyncio.gather(
+            batcher.process(list(range(100, 140)), "much"), batcher.process([1], "little")
+        )
         return squares
 
     assert any(1 in batch for batch in asyncio.run(main()).batches[:2])
@@ -84,8 +92,10 @@ def test_owners_take_turns() -> None:
 def test_a_batch_is_not_too_heavy(most: int, sizes: list[int]) -> None:
     async def main() -> Squares:
         squares = Squares()
-        batcher = Batcher[int, int](squares, size=8, weigh=lambda item: 10, most=most)
-        await batcher.ask(list(range(8)), "a")
+        batcher = Batcher[int, int](
+            squares, max_items=8, item_weight=lambda item: 10, max_weight=most
+        )
+        await batcher.process(list(range(8)), "a")
         return squares
 
     assert [len(batch) for batch in asyncio.run(main()).batches] == sizes
@@ -94,10 +104,12 @@ def test_a_batch_is_not_too_heavy(most: int, sizes: list[int]) -> None:
 def test_light_items_do_not_wait_for_heavy_ones() -> None:
     async def main() -> Squares:
         squares = Squares()
-        batcher = Batcher[int, int](squares, size=8, weigh=lambda item: item, most=200)
-        heavy = [asyncio.ensure_future(batcher.ask([100] * 20, i)) for i in range(10)]
+        batcher = Batcher[int, int](
+            squares, max_items=8, item_weight=lambda item: item, max_weight=200
+        )
+        heavy = [asyncio.ensure_future(batcher.process([100] * 20, i)) for i in range(10)]
         await asyncio.sleep(0.0005)
-        await batcher.ask([1] * 8, "light")
+        await batcher.process([1] * 8, "light")
         for task in heavy:
             task.cancel()
         await asyncio.gather(*heavy, return_exceptions=True)
@@ -120,10 +132,10 @@ def test_a_call_is_made_in_the_context_of_the_first_who_asked() -> None:
 
     async def asked(batcher: Batcher[int, int], name: str) -> None:
         WHO.set(name)
-        await batcher.ask([1, 2], name)
+        await batcher.process([1, 2], name)
 
     async def main() -> None:
-        batcher = Batcher[int, int](call, size=4)
+        batcher = Batcher[int, int](call, max_items=4)
         await asyncio.gather(*(asked(batcher, name) for name in ("a", "b", "c")))
 
     asyncio.run(main())
@@ -144,14 +156,14 @@ def test_a_call_that_nobody_waits_for_is_ended_where_it_can_be(ends: bool) -> No
         return items
 
     async def main() -> None:
-        batcher = Batcher[int, int](call, size=4, ends=ends)
-        gone = [asyncio.ensure_future(batcher.ask([i], i)) for i in range(2)]
+        batcher = Batcher[int, int](call, max_items=4, cancellable=ends)
+        gone = [asyncio.ensure_future(batcher.process([i], i)) for i in range(2)]
         await asyncio.sleep(0.01)
         gone[0].cancel()
         await asyncio.sleep(0.01)
         assert not ended
         gone[1].cancel()
-        assert await batcher.ask([7], "next") == [7]
+        assert await batcher.process([7], "next") == [7]
 
     asyncio.run(main())
     assert ended == ["cancelled" if ends else "finished", "finished"]
@@ -168,9 +180,9 @@ def test_nobody_who_asks_as_a_call_ends_is_forgotten(delay: int) -> None:
         async def later() -> list[int]:
             for _ in range(delay):
                 await asyncio.sleep(0)
-            return await batcher.ask([2], "later")
+            return await batcher.process([2], "later")
 
-        both = asyncio.gather(later(), batcher.ask([1], "first"))
+        both = asyncio.gather(later(), batcher.process([1], "first"))
         assert list(await asyncio.wait_for(both, 1)) == [[2], [1]]
 
     asyncio.run(main())
@@ -181,7 +193,7 @@ def test_a_result_too_few_is_told() -> None:
         return items[1:]
 
     async def main() -> None:
-        await asyncio.wait_for(Batcher[int, int](call).ask([1, 2], "a"), 5)
+        await asyncio.wait_for(Batcher[int, int](call).process([1, 2], "a"), 5)
 
     with pytest.raises(ValueError, match="1 results for 2 items"):
         asyncio.run(main())
@@ -193,20 +205,20 @@ def test_what_arrives_as_the_last_call_ends_is_served() -> None:
         return items
 
     async def main() -> list[int]:
-        batcher = Batcher[int, int](call, size=1)
+        batcher = Batcher[int, int](call, max_items=1)
 
         async def twice() -> list[int]:
-            await batcher.ask([1], "a")
-            return await batcher.ask([2], "a")
+            await batcher.process([1], "a")
+            return await batcher.process([2], "a")
 
         async with asyncio.timeout(5):
-            answers, _ = await asyncio.gather(twice(), batcher.ask([3], "b"))
+            answers, _ = await asyncio.gather(twice(), batcher.process([3], "b"))
         return answers
 
     assert asyncio.run(main()) == [2]
 
 
-async def take_turn(turns: Turns, owner: str, done: list[str], pause: float = 0.0) -> None:
+async def take_turn(turns: FairScheduler, owner: str, done: list[str], pause: float = 0.0) -> None:
     async with turns.slot(owner):
         await asyncio.sleep(pause)
         done.append(owner)
@@ -214,7 +226,7 @@ async def take_turn(turns: Turns, owner: str, done: list[str], pause: float = 0.
 
 def test_an_owner_with_much_work_does_not_keep_another_waiting() -> None:
     async def main() -> list[str]:
-        turns, done = Turns(1), list[str]()
+        turns, done = FairScheduler(1), list[str]()
         busy = [take_turn(turns, "busy", done) for _ in range(20)]
         await asyncio.gather(*busy, take_turn(turns, "other", done))
         return done
@@ -226,7 +238,7 @@ def test_an_owner_with_much_work_does_not_keep_another_waiting() -> None:
 
 def test_no_more_than_the_slots_are_at_work() -> None:
     async def main() -> tuple[int, int]:
-        turns, at_work, most = Turns(3), 0, 0
+        turns, at_work, most = FairScheduler(3), 0, 0
 
         async def one(owner: int) -> None:
             nonlocal at_work, most
@@ -245,7 +257,7 @@ def test_no_more_than_the_slots_are_at_work() -> None:
 @pytest.mark.parametrize("late", [False, True])
 def test_work_that_is_given_up_leaves_its_slot_to_others(late: bool) -> None:
     async def main() -> None:
-        turns, done = Turns(1), list[str]()
+        turns, done = FairScheduler(1), list[str]()
         async with turns.slot("first"):
             waiting = [asyncio.ensure_future(take_turn(turns, "gone", done)) for _ in range(5)]
             await asyncio.sleep(0)
@@ -258,14 +270,14 @@ def test_work_that_is_given_up_leaves_its_slot_to_others(late: bool) -> None:
         await asyncio.gather(*waiting, return_exceptions=True)
         await asyncio.wait_for(take_turn(turns, "next", done), 1.0)
         assert done == ["next"]
-        assert not turns._waiting
+        assert not turns._waiters
 
     asyncio.run(main())
 
 
 def test_who_has_had_least_time_is_next() -> None:
     async def main() -> list[str]:
-        turns, done = Turns(1), list[str]()
+        turns, done = FairScheduler(1), list[str]()
         async with turns.slot("long"):
             await asyncio.sleep(0.02)
         async with turns.slot("other"):
@@ -282,14 +294,14 @@ def test_who_has_had_least_time_is_next() -> None:
 
 def test_small_work_goes_before_large_work_that_has_only_come() -> None:
     async def main() -> list[int]:
-        turns, done = Turns(1), list[int]()
+        turns, done = FairScheduler(1), list[int]()
 
-        async def one(owner: Owner) -> None:
+        async def one(owner: RequestOwner) -> None:
             async with turns.slot(owner):
                 await asyncio.sleep(0.001)
                 done.append(owner.characters)
 
-        small, large = Owner(1_000), [Owner(1_000_000) for _ in range(10)]
+        small, large = RequestOwner(1_000), [RequestOwner(1_000_000) for _ in range(10)]
         async with turns.slot(small):
             await asyncio.sleep(0.02)
             tasks = [asyncio.ensure_future(one(each)) for each in [*large, small, small]]
@@ -308,9 +320,9 @@ def test_texts_of_small_work_are_in_the_first_batch() -> None:
         return items
 
     async def main() -> None:
-        batcher = Batcher[int, int](call, weigh=lambda item: item, most=100)
-        large = [batcher.ask([60, 60], Owner(120_000)) for _ in range(5)]
-        await asyncio.gather(*large, batcher.ask([1, 2], Owner(3)))
+        batcher = Batcher[int, int](call, item_weight=lambda item: item, max_weight=100)
+        large = [batcher.process([60, 60], RequestOwner(120_000)) for _ in range(5)]
+        await asyncio.gather(*large, batcher.process([1, 2], RequestOwner(3)))
 
     asyncio.run(main())
     assert batches[0] == [1, 2, 60]
@@ -336,8 +348,8 @@ def test_a_script_without_a_main_block_is_told_to_have_one(tmp_path: Path) -> No
 
 
 def test_processes_that_were_killed_while_idle_are_replaced() -> None:
-    patience = Patience(sleep=at_once)
-    with Engine(scorers=["form"], n_aug=0, workers=1, patience=patience) as engine:
+    patience = ScorerRetry(sleep=at_once)
+    with Engine(scorers=["form"], n_aug=0, workers=1, retry=patience) as engine:
         before = engine.choose(PROMPT, ANSWERS)
         (process,) = multiprocessing.active_children()
         process.kill()
@@ -347,7 +359,6 @@ def test_processes_that_were_killed_while_idle_are_replaced() -> None:
 
 def test_threads_are_used_again_and_keep_their_callers_context() -> None:
     told: ContextVar[int] = ContextVar("told", default=0)
-    workers = Workers(None)  # type: ignore[arg-type]
 
     def look() -> tuple[int, threading.Thread]:
         return told.get(), threading.current_thread()
@@ -356,7 +367,7 @@ def test_threads_are_used_again_and_keep_their_callers_context() -> None:
         found = []
         for number in range(20):
             told.set(number)
-            found.append(await workers.in_thread(look))
+            found.append(await run_in_thread(look))
         return found
 
     found = asyncio.run(main())
@@ -367,10 +378,10 @@ def test_threads_are_used_again_and_keep_their_callers_context() -> None:
 
 FORKED = """
 import asyncio, os, time
-from darc.engine.workers import Workers
+from darc.engine.threads import run_in_thread
 
 def once():
-    assert asyncio.run(asyncio.wait_for(Workers(None).in_thread(len, "four"), 5)) == 4
+    assert asyncio.run(asyncio.wait_for(run_in_thread(len, "four"), 5)) == 4
 
 once()
 time.sleep(0.1)

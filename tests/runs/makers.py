@@ -7,7 +7,7 @@ from typing import Any
 from tests.engine.makers import IDS, QUESTIONS, Lengths, Vowels, Words
 
 from darc.engine.engine import Engine
-from darc.engine.parts import SideMaker
+from darc.engine.side_inputs import SideInputMaker
 from darc.parts.generators.base import SamplingParameters
 from darc.runs.folder import RunFolder, manifest
 from darc.runs.questions import Question
@@ -46,7 +46,7 @@ def start(
         sampling=SamplingParameters(k=4),
         stop=stop,
         guard=False,
-        side=SideMaker({}, None),
+        side=SideInputMaker({}, None),
         cache=cache,
     ) as engine:
         try:

@@ -24,7 +24,7 @@ from tests.runs.makers import (
 )
 
 from darc.decide.method import Method
-from darc.engine.scoring import ScoreCache
+from darc.engine.score_cache import ScoreCache
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.folder import RunFolder, check_complete, method_of
 from darc.runs.questions import Question

@@ -528,7 +528,7 @@ def test_samples_without_the_original(openai_server: FakeServer) -> None:
 def test_the_engine_has_the_parts_that_were_named() -> None:
     named = parts(max_attempts=3, family="style", seed=5, min_samples=2)
     tools = make_gateway(settings_for(None, backend="http://127.0.0.1:9", parts=named)).engine.tools
-    assert (tools.parts.max_attempts, tools.parts.seed, tools.parts.n_aug) == (3, 5, 2)
+    assert (tools.max_attempts, tools.seed, tools.n_aug) == (3, 5, 2)
 
 
 def test_questions_that_are_not_english_are_flagged(gateway: Running) -> None:

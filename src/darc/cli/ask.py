@@ -63,22 +63,24 @@ def run(arguments: Namespace) -> None:
         if has_answers:
             answers = read_answers(arguments.answers, prompt.id, arguments.answer, text)
             say_cost(engine, len(answers), full)
-            outcome = engine.choose(prompt, answers, full=full, beside=True)
+            outcome = engine.choose(prompt, answers, score_everything=full, also_best_of_k=True)
         else:
             assert engine.generator is not None
             k = engine.sampling.k
             say_cost(engine, k, full)
             most = "at most " if engine.stopping else ""
             say(f"writing {most}{k} answers ({engine.generator.name}) ...")
-            with counting(k, "answers written") as engine.report:
-                outcome = engine.ask(prompt, full=full, beside=True)
+            with counting(k, "answers written") as report:
+                outcome = engine.ask(
+                    prompt, score_everything=full, also_best_of_k=True, report=report
+                )
     write_outcome(outcome, arguments, **_details(outcome, embeddings, note))
 
 
 def _details(outcome: "Outcome", embeddings: dict[str, str], note: str) -> dict[str, Any]:
     """What the JSON has besides the decision and the answer."""
     from darc.decide.decision import flag_words
-    from darc.engine.outcome import WORDS
+    from darc.engine.flags import FLAG_SENTENCES
 
     details: dict[str, Any] = {
         "calls": outcome.calls,
@@ -90,7 +92,7 @@ def _details(outcome: "Outcome", embeddings: dict[str, str], note: str) -> dict[
         details["panel"] = outcome.panel()
     details["best_of_k"] = outcome.best_of_k
     details["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
-    notes = [{"name": flag, "text": flag_words(flag, WORDS)} for flag in outcome.flags]
+    notes = [{"name": flag, "text": flag_words(flag, FLAG_SENTENCES)} for flag in outcome.flags]
     if note:
         notes.insert(0, {"name": "toy_model", "text": note})
     details["notes"] = notes

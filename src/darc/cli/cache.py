@@ -14,7 +14,7 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Print the place of the kept scores and how much is there."""
-    from darc.engine.scoring import ScoreCache
+    from darc.engine.score_cache import ScoreCache
 
     with ScoreCache() as cache:
         if arguments.clear:

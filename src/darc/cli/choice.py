@@ -85,7 +85,7 @@ class ChoiceOptions(ChoosingOptions, PanelOptions, ScorerOptions, WorkOptions, A
 
     def engine_options(self, model: bool = True) -> dict[str, Any]:
         """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
-        from darc.engine.scoring import Patience
+        from darc.engine.scoring import ScorerRetry
         from darc.parts.generators.base import SamplingParameters
         from darc.registry import parse_spec
 
@@ -100,7 +100,7 @@ class ChoiceOptions(ChoosingOptions, PanelOptions, ScorerOptions, WorkOptions, A
             "sampling": SamplingParameters(**{name: getattr(self, name) for name in sampling}),
             "stop": self.stop,
             "cache": not self.no_cache,
-            "patience": Patience(seconds=self.timeout),
+            "retry": ScorerRetry(seconds=self.timeout),
         }
 
     def engine(self, model: bool = True, **changes: Any) -> "Engine":
@@ -165,13 +165,15 @@ def parts_of(options: ScorerOptions, panel: "Panel | None", seed: int) -> "Parts
 
 def say_cost(engine: "Engine", k: int, full: bool = False, wave: int | None = None) -> int:
     """How many grades an answer costs at most, said on standard error; 0 without a panel."""
-    from darc.engine.panel_samples import grades_of
+    from darc.engine.panel_cost import estimate_panel_cost
 
     panel = engine.parts.panel
     if panel is None:
         return 0
-    most, usual = grades_of(engine, k, wave)
-    about = f", about {usual} on average" if usual < most and not full else ""
+    cost = estimate_panel_cost(engine.tools, engine.method, k, wave)
+    about = ""
+    if cost.average < cost.most and not full:
+        about = f", about {cost.average} on average"
     who = "one rater grades" if len(panel) == 1 else f"a panel of {len(panel)} raters grades"
-    say(f"{who} {k} answers: at most {most} calls{about}, besides those that write them")
-    return most
+    say(f"{who} {k} answers: at most {cost.most} calls{about}, besides those that write them")
+    return cost.most

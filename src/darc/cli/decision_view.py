@@ -69,12 +69,12 @@ def explanation_of(
     """
     from darc.decide.decision import flag_words, numbers_in_words
     from darc.decide.explanation import explain
-    from darc.engine.outcome import WORDS
+    from darc.engine.flags import FLAG_SENTENCES
 
     sentences = [explain(decision)]
     for flag in decision.flags if flags is None else flags:
         if flag != "held":
-            words = flag_words(flag, WORDS)
+            words = flag_words(flag, FLAG_SENTENCES)
             sentences.append(f"{words[0].upper()}{words[1:]}.")
     if details:
         sentences.append(f"In numbers: {numbers_in_words(decision)}.")

@@ -120,7 +120,7 @@ def run(arguments: Namespace) -> None:
             note_wording("rewrite")
         normalize = _normalize(arguments, engine, folder)
         engine.method = replace(engine.method, normalize=normalize)
-        engine.method.scale(engine.tools.scores((), 0), lazily=lazy)
+        engine.method.scale(engine.tools.empty_scores((), 0), lazily=lazy)
         made_of = {**manifest(questions.digest, engine), "shard_size": arguments.shard_size}
         folder.open(made_of, arguments.restart)
         kept = {"normalize": normalize, "calibration": keep_calibration(folder, engine)}
@@ -177,7 +177,7 @@ def _normalize(arguments: Namespace, engine: "Engine", folder: "RunFolder") -> s
         return str(arguments.normalize)
     if arguments.complete:
         return str(folder.manifest()["settings"]["decision"]["normalize"])
-    described = engine.tools.scores((), 0)
+    described = engine.tools.empty_scores((), 0)
     if len(described.scorers) == 1:
         return "none"
     return "fixed" if arguments.lazy and described.constants is not None else "prompt"

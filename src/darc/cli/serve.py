@@ -77,7 +77,7 @@ def run(arguments: Namespace) -> None:
     with extra_needed("darc serve", "serve"):
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
-    from darc.engine.parts import surface_note
+    from darc.engine.surface_scorers import surface_note
     from darc.serve.app import make_app, make_gateway
     from darc.web.addresses import local_url, require_keys_if_public
     from darc.web.allowed_hosts import AllowedHosts

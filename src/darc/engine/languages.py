@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from darc.engine.parts import SCORERS, Tools
+from darc.engine.surface_scorers import SURFACE_SCORERS
+from darc.engine.tools import Tools
 from darc.language.english import looks_foreign
 from darc.types import Candidate, Prompt
 
 NOT_ENGLISH = "not_english"
 # These know English only, whatever else is in use beside them.
-_ENGLISH_SCORERS = frozenset(SCORERS)
+_ENGLISH_SCORERS = frozenset(SURFACE_SCORERS)
 _ENGLISH_REWRITER = "rules"
 
 
@@ -26,13 +27,14 @@ def language_flags(
     Returns:
         The flag `not_english`, or nothing. A panel of judges knows other languages and is never
         flagged.
-
     """
-    if tools.parts.panel is not None:
+    if tools.panel is not None:
         return []
-    rewrites = n_aug > 0 and tools.rewriter.name == _ENGLISH_REWRITER
-    scores = any(scorer.name in _ENGLISH_SCORERS for scorer in tools.scorers)
-    if not (rewrites or scores):
+    uses_english_rewriter = n_aug > 0 and tools.rewriter.name == _ENGLISH_REWRITER
+    uses_english_scorer = any(scorer.name in _ENGLISH_SCORERS for scorer in tools.scorers)
+    if not (uses_english_rewriter or uses_english_scorer):
         return []
     answers = [candidate.text for candidate in candidates]
-    return [NOT_ENGLISH] if looks_foreign(prompt.question, answers) else []
+    if looks_foreign(prompt.question, answers):
+        return [NOT_ENGLISH]
+    return []

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from darc.decide.decision import FLAGS, Decision, flag_words
+from darc.decide.decision import Decision, flag_words
 from darc.decide.statistics.repeats import components
-from darc.engine.parts import surface_note
+from darc.engine.flags import FLAG_SENTENCES
+from darc.engine.surface_scorers import surface_note
 from darc.errors import MissingExtra
 from darc.files import jsonable
 from darc.parts.rewriters import Perturbed
@@ -22,38 +23,10 @@ if TYPE_CHECKING:
     from darc.views.chart import ShownFigure
     from darc.views.dots import DotPicture
 
-WORDS = {
-    **FLAGS,
-    "fewer_candidates": "some candidates could not be made",
-    "fewer_scorers": "not every scorer had answered in time",
-    "budget_milliseconds": "the time was up; this is the best choice so far",
-    "budget_calls": "the budget of scores was used up; this is the best choice so far",
-    "budget_upstream": "the calls or tokens of the request were used up",
-    "stopped_early": "further candidates were not worth their cost",
-    "scorer_failed": "scorer {} failed and was left out",
-    "rewriter_failed": "the rewriter failed, so each answer was scored once",
-    "rule_failed": "the rule could not be applied",
-    "best_of_k": "the rule could not be applied, so the largest mean was taken",
-    "first_candidate": "nothing could be scored, so the first answer was taken",
-    "few_rewrites": "answers that can be rewritten few times only were judged on what they have",
-    "not_rewritten": "answers of a prescribed form are not rewritten: each was scored once",
-    "more_candidates": "none of the first {} answers was good, so more were written",
-    "one_candidate": "there was one candidate only",
-    "one_answer": "all {} answers are the same",
-    "copies": "answers that repeat another one and count with it: {}",
-    "same_text": "{} have the same text and count as one answer",
-    "fewer_choices": "different answers that could be returned: {}",
-    "fewer_rewrites": "the answers are long, so each was rewritten fewer times",
-    "too_long": "the answers are too long to be scored",
-    "text_only": "scorers saw the text of the conversation only, not its images or sounds",
-    "no_text": "no answer has any text to be scored",
-    "not_english": "the question or the answers do not look like English, which is the only "
-    "language that these scorers and the rule rewriter know",
-}
 NOTHING = Perturbed((), ())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome:
     """One prompt's candidates, what each scorer gave them, and the choice among them.
 
@@ -67,15 +40,15 @@ class Outcome:
 
     prompt: Prompt
     candidates: Sequence[Candidate]
-    rewrites: Mapping[int, Perturbed]
     scores: Scores
-    decision: Decision | None
+    rewrites: Mapping[int, Perturbed] = field(default_factory=dict)
+    decision: Decision | None = None
     order: Sequence[int] = ()
     flags: Sequence[str] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     calls: int = 0
-    asked: int = 0
-    kept: int = 0
+    scored: int = 0
+    from_cache: int = 0
     saved: int = 0
     best_of_k: int | None = None
     places: Sequence[int] = ()
@@ -189,7 +162,7 @@ class Outcome:
         """Why this answer, in words, with everything that went wrong."""
         told = [] if self.decision is None else [self.decision.explain().rstrip(".")]
         known = () if self.decision is None else self.decision.flags
-        told += [flag_words(flag, WORDS) for flag in self.flags if flag not in known]
+        told += [flag_words(flag, FLAG_SENTENCES) for flag in self.flags if flag not in known]
         return "; ".join(told) + "." if told else ""
 
     def beside_best_of_k(self) -> str:

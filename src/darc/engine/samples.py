@@ -1,179 +1,154 @@
-"""What a sample is: the scores of one prompt's candidates, made as they are wanted."""
+"""The samples of one prompt's candidates: the originals and their rewrites, scored on demand."""
 
 import asyncio
 import logging
-import threading
-import time
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from darc.engine.parts import Unfinished
-from darc.engine.workers import WorkTimedOut
-from darc.errors import DarcError
+from darc.engine.cost import CallCounts, Clock
+from darc.engine.failures import REWRITER, OutOfCalls, PartFailed, error_text
+from darc.engine.rewriting import RewriteRunner
+from darc.engine.scoring import ScoreRunner
+from darc.engine.tools import Tools
 from darc.models.remote.errors import OverLimit
 from darc.models.remote.meter import CURRENT_METER, Meter
 from darc.parts.rewriters import Perturbed
 from darc.types import Candidate, CutOff, Prompt, Scores
 from darc.typing import Array
 
-if TYPE_CHECKING:
-    from darc.engine.engine import Engine
-
 logger = logging.getLogger(__name__)
 
-Pair = tuple[int, int]
-REWRITER = -1
-# How long a rewriter may keep a processor before others have their turns, in seconds.
-SLICE = 0.02
-UPSTREAM = "budget_upstream"
+#: The places of a candidate and of one of its samples.
+SamplePlace = tuple[int, int]
 
 
-@dataclass
-class Clock:
-    """Milliseconds by stage."""
-
-    milliseconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to a stage."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            spent = (time.perf_counter() - started) * 1000
-            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent
-
-
-@dataclass
-class Tally:
-    """Texts that scorers were asked for, those that were kept from earlier, and texts in all."""
-
-    asked: int = 0
-    kept: int = 0
-    calls: int = 0
-
-
-class PartFailed(DarcError):
-    """Some scorers, by their places, or the rewriter (`REWRITER`) failed; `causes` says why."""
-
-    def __init__(self, causes: Mapping[int, Exception], names: Sequence[str]) -> None:
-        super().__init__(f"{' and '.join(names)} failed")
-        self.causes = causes
-        self.over_limit = any(isinstance(each, OverLimit) for each in causes.values())
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """Raise why a part failed, not that it did."""
-    try:
-        yield
-    except PartFailed as failed:
-        raise next(iter(failed.causes.values())) from None
-
-
-class OutOfCalls(DarcError):
-    """A budget is used up, of texts to be scored if the `flag` says nothing else."""
-
-    def __init__(self, flag: str = "budget_calls") -> None:
-        super().__init__("a budget is used up")
-        self.flag = flag
-
-
-@dataclass
+@dataclass(kw_only=True)
 class Samples:
-    """The scores (M, K, n) of one prompt's candidates and their rewrites, as far as they are known.
+    """The scores (M, K, n) of one prompt's candidates, as far as they are known.
 
-    Sample 0 is the original, sample i its rewrite i, made when the first of a candidate's is
-    wanted. `active` are the places of the scorers that still count, `known` is what each has said
-    of texts: equal ones are scored once. At most `limit` texts are scored. Samples before `first`
-    do not count. `meters` hear of the calls of a stage, rewrite or score.
+    Sample 0 of a candidate is the original and sample i its rewrite i. A candidate is rewritten
+    when the first of its rewrites is needed. Equal texts are scored once. With
+    `dataclasses.replace` the same knowledge serves other candidates.
     """
 
-    engine: "Engine"
+    #: Describes the scorers, and makes rewrites and scores through the two runners.
+    tools: Tools
+    rewriting: RewriteRunner
+    scoring: ScoreRunner
     prompt: Prompt
-    candidates: Sequence[Candidate]
+    candidates: Sequence[Candidate] = ()
+    #: How many rewrites of each candidate are wanted.
     n_aug: int = 0
+    #: The request that calls are made for; owners take turns.
     owner: Hashable = None
-    limit: int | None = None
-    first: int = 0
+    #: How many texts may be scored; None for any number.
+    max_calls: int | None = None
+    #: The place of the first sample that counts: 1 where the originals do not.
+    first_sample: int = 0
+    #: The rewrites of each candidate that has been rewritten.
     rewrites: dict[int, Perturbed] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
-    tally: Tally = field(default_factory=Tally)
+    counts: CallCounts = field(default_factory=CallCounts)
+    #: Count the remote calls of the stages "rewrite" and "score".
     meters: Mapping[str, Meter] = field(default_factory=dict)
-    known: list[dict[str, Any]] = field(default_factory=list)
+    #: For each scorer, its scores by text.
+    scores_by_text: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin with nothing known; `final` if a part that fails ends everything."""
-        self.final = False
-        self._empty = self.engine.tools.scores(self.candidates, self.n_aug)
+        """Begin with no scores."""
+        #: Whether a part that fails fails the whole decision.
+        self.fails_as_a_whole = False
+        self._empty = self.tools.empty_scores(self.candidates, self.n_aug)
         self.values = self._empty.values
-        self.active = list(range(len(self.values)))
-        self.known = self.known or [{} for _ in self.engine.tools.scorers]
+        #: The places of the scorers that have not failed.
+        self.active_scorers = list(range(len(self.values)))
+        if not self.scores_by_text:
+            self.scores_by_text = [{} for _ in self.tools.scorers]
 
     @property
     def scores(self) -> Scores:
-        """What is known so far, of all scorers."""
+        """The scores so far, of all scorers."""
         return replace(self._empty, values=self.values, complete=self.complete)
 
     @property
     def complete(self) -> bool:
-        """Whether nothing more could be had."""
+        """Whether every sample that exists has all its scores."""
         for k in range(len(self.candidates)):
-            made = self.rewrites.get(k)
-            if made is None and self.n_aug:
+            rewrites = self.rewrites.get(k)
+            if rewrites is None and self.n_aug:
                 return False
-            count = 1 + (len(made.variants) if made else 0)
-            if np.isnan(self.values[:, k, self.first : count]).any():
+            n_samples = 1
+            if rewrites is not None:
+                n_samples += len(rewrites.variants)
+            if np.isnan(self.values[:, k, self.first_sample : n_samples]).any():
                 return False
         return True
 
     def restore(self, scores: Scores) -> None:
-        """Take over scores that are there already, all else being the same."""
+        """Take over scores of an earlier run of the same candidates."""
         self.values[:] = scores.values
-        for m, known in enumerate(self.known):
+        for m, scores_by_text in enumerate(self.scores_by_text):
             for k, i in np.argwhere(~np.isnan(scores.values[m])).tolist():
                 text = self._text((k, i))
                 if text is not None:
-                    known[text] = float(scores.values[m, k, i])
+                    scores_by_text[text] = float(scores.values[m, k, i])
 
-    def firsts(self, candidates: Sequence[Candidate]) -> Array:
-        """The first sample of each candidate by each scorer, (M, candidates), NaN if not there."""
-        return np.array([[known.get(c.text, np.nan) for c in candidates] for known in self.known])
+    def first_scores(self, candidates: Sequence[Candidate]) -> Array:
+        """The scores of some candidates' first samples.
+
+        Args:
+            candidates: Any candidates, not only those of these samples.
+
+        Returns:
+            Scores (M, candidates), NaN where there is none.
+        """
+        rows = []
+        for scores_by_text in self.scores_by_text:
+            row = [scores_by_text.get(candidate.text, np.nan) for candidate in candidates]
+            rows.append(row)
+        return np.array(rows)
 
     def share_scores(self, text: str, copy: str) -> None:
-        """Take over for a copy of a text what is known of the text."""
-        for known in self.known:
-            if text in known:
-                known.setdefault(copy, known[text])
+        """Take over the scores of a text for a copy of it."""
+        for scores_by_text in self.scores_by_text:
+            if text in scores_by_text:
+                scores_by_text.setdefault(copy, scores_by_text[text])
 
-    def without_rewrites(self) -> None:
+    def drop_rewrites(self) -> None:
         """Go on with the originals alone."""
-        self.n_aug = self.first = 0
+        self.n_aug = 0
+        self.first_sample = 0
         self.values = self.values[:, :, :1]
-        self._empty = self.engine.tools.scores(self.candidates, 0)
+        self._empty = self.tools.empty_scores(self.candidates, 0)
 
     async def score_all(self, candidates: Sequence[int]) -> None:
-        """Score every sample of some candidates; the originals too where there is no rewrite."""
-        places = range(self.first, self.values.shape[2])
-        await self.fill([(k, i) for i in places for k in candidates])
-        await self.originals_if_alone(candidates)
+        """Score every sample of some candidates, and the originals where there is no rewrite."""
+        sample_places = range(self.first_sample, self.values.shape[2])
+        await self.fill([(k, i) for i in sample_places for k in candidates])
+        await self.score_originals_if_needed(candidates)
 
-    async def originals_if_alone(self, candidates: Sequence[int]) -> bool:
-        """Whether no candidate has a sample, so that the originals are scored after all."""
-        alone = bool(np.isnan(self.values[np.ix_(self.active, list(candidates))]).all())
-        if alone and self.first:
+    async def score_originals_if_needed(self, candidates: Sequence[int]) -> bool:
+        """Score the originals of candidates none of which has a scored sample.
+
+        Returns:
+            Whether that was so.
+        """
+        values = self.values[np.ix_(self.active_scorers, list(candidates))]
+        nothing_scored = bool(np.isnan(values).all())
+        if nothing_scored and self.first_sample:
             await self.fill([(k, 0) for k in candidates])
-        return alone
+        return nothing_scored
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time a stage, and let its meter hear of the calls that are made in it."""
-        token = CURRENT_METER.set(self.meters[name]) if name in self.meters else None
+        """Time a stage, and let its meter count the remote calls inside the block."""
+        token = None
+        if name in self.meters:
+            token = CURRENT_METER.set(self.meters[name])
         try:
             with self.clock.stage(name):
                 yield
@@ -181,123 +156,137 @@ class Samples:
             if token is not None:
                 CURRENT_METER.reset(token)
 
-    async def rewrite(self, wanted: Sequence[int]) -> None:
-        """Rewrite those candidates that are not rewritten yet, where rewrites are samples."""
-        missing = [k for k in dict.fromkeys(wanted) if k not in self.rewrites]
+    async def rewrite(self, candidates: Sequence[int]) -> None:
+        """Rewrite those candidates that are not rewritten yet.
+
+        Args:
+            candidates: The places of the candidates.
+
+        Raises:
+            PartFailed: If the rewriter fails. Rewrites that succeeded are kept.
+        """
+        missing = [k for k in dict.fromkeys(candidates) if k not in self.rewrites]
         if not missing:
             return
+        calls = [
+            self.rewriting.rewrite(self.prompt, self.candidates[k], self.n_aug, self.owner)
+            for k in missing
+        ]
         with self.stage("rewrite"):
-            made = await asyncio.gather(
-                *(self._rewritten(self.candidates[k]) for k in missing),
-                return_exceptions=True,
-            )
-        for k, result in zip(missing, made, strict=True):
+            results = await asyncio.gather(*calls, return_exceptions=True)
+        for k, result in zip(missing, results, strict=True):
             if isinstance(result, Perturbed):
                 self.rewrites[k] = result
-        for result in made:
+        for result in results:
             if isinstance(result, Exception):
-                logger.warning("the rewriter failed: %s", words(result))
+                logger.warning("the rewriter failed: %s", error_text(result))
                 raise PartFailed({REWRITER: result}, ["the rewriter"])
             if isinstance(result, BaseException):
                 raise result
 
-    async def fill(self, pairs: Sequence[Pair]) -> None:
-        """Make and score what is not there yet of (candidate, sample) pairs.
+    async def fill(self, places: Sequence[SamplePlace]) -> None:
+        """Make and score samples that are not scored yet.
 
-        Raises `PartFailed`, after keeping what came, and `OutOfCalls`.
+        Args:
+            places: The places of the candidate and of its sample.
+
+        Raises:
+            PartFailed: If the rewriter or scorers fail. Scores that succeeded are kept.
+            OutOfCalls: If `max_calls` does not allow all of them.
         """
-        await self.rewrite([candidate for candidate, sample in pairs if sample > 0])
-        texts = {pair: text for pair in pairs if (text := self._text(pair)) is not None}
-        wanted = dict.fromkeys(texts.values())
-        new = [t for t in wanted if any(t not in self.known[m] for m in self.active)]
-        counted = [t for t in new if all(t not in known for known in self.known)]
-        left = len(counted) if self.limit is None else max(0, self.limit - self.tally.calls)
-        dropped = set(counted[left:])
-        new = [text for text in new if text not in dropped]
-        self.tally.calls += min(len(counted), left)
+        await self.rewrite([candidate for candidate, sample in places if sample > 0])
+        texts: dict[SamplePlace, str] = {}
+        for place in places:
+            text = self._text(place)
+            if text is not None:
+                texts[place] = text
+        allowed_texts, over_budget = self._texts_to_score(texts.values())
+        failures: dict[int, Exception] = {}
         try:
-            failed = await self._score(new) if new else {}
+            if allowed_texts:
+                failures = await self._score(allowed_texts)
         finally:
             for (k, i), text in texts.items():
-                for m in self.active:
-                    self.values[m, k, i] = self.known[m].get(text, np.nan)
-        if failed:
-            raise PartFailed(failed, [f"scorer {self._empty.scorers[m]}" for m in failed])
-        if dropped:
+                for m in self.active_scorers:
+                    self.values[m, k, i] = self.scores_by_text[m].get(text, np.nan)
+        if failures:
+            raise PartFailed(failures, [f"scorer {self._empty.scorers[m]}" for m in failures])
+        if over_budget:
             raise OutOfCalls
 
-    async def _rewritten(self, candidate: Candidate) -> Perturbed:
-        """The rewrites of a candidate, made in slices so that others have their turns."""
-        engine, rewriter = self.engine, self.engine.tools.rewriter
-        seconds = engine.patience.seconds
-        if not (rewriter.in_process or rewriter.remote):
-            stop = threading.Event()
-            whole = (engine.tools.rewrite, self.prompt, candidate, self.n_aug, stop.is_set)
-            try:
-                async with engine.rewriting.slot(self.owner):
-                    return await engine.workers.in_thread(*whole, seconds=seconds)
-            finally:
-                stop.set()
-        made: Perturbed | Unfinished | None = None
-        told: list[str] | None = None
-        while not isinstance(made, Perturbed):
-            work = ("rewrite_slice", self.prompt, candidate, self.n_aug, made, told, SLICE)
-            made = await engine.workers.in_process(self.owner, *work, seconds=seconds)
-            told = None
-            if isinstance(made, Unfinished) and made.wish is not None:
-                async with engine.rewriting.slot(self.owner):
-                    asked = rewriter.rewrite_async(self.prompt, candidate.text, *made.wish)
-                    try:
-                        told = await asyncio.wait_for(asked, seconds)
-                    except TimeoutError:
-                        raise WorkTimedOut(f"no answer within {seconds:g} s") from None
-        return made
+    def _texts_to_score(self, texts: Iterable[str]) -> tuple[list[str], bool]:
+        """The texts that some scorer has not scored, and whether the budget left some out.
 
-    def _text(self, pair: Pair) -> str | None:
-        """The original (sample 0) or a rewrite that is made; None where there is none."""
-        candidate, sample = pair
-        kind = CutOff if self.candidates[candidate].truncated else str
+        A text that any scorer has seen is paid for already.
+        """
+        new_texts = []
+        unpaid_texts = []
+        for text in dict.fromkeys(texts):
+            if any(text not in self.scores_by_text[m] for m in self.active_scorers):
+                new_texts.append(text)
+                if all(text not in scores_by_text for scores_by_text in self.scores_by_text):
+                    unpaid_texts.append(text)
+        affordable = len(unpaid_texts)
+        if self.max_calls is not None:
+            affordable = min(affordable, max(0, self.max_calls - self.counts.calls))
+        self.counts.calls += affordable
+        dropped_texts = set(unpaid_texts[affordable:])
+        allowed_texts = [text for text in new_texts if text not in dropped_texts]
+        return allowed_texts, bool(dropped_texts)
+
+    def _text(self, place: SamplePlace) -> str | None:
+        """The original (sample 0) or a rewrite that has been made; None where there is none."""
+        k, sample = place
+        candidate = self.candidates[k]
+        text: str
         if sample == 0:
-            return kind(self.candidates[candidate].text)
-        made = self.rewrites.get(candidate)
-        if made is None or sample > len(made.variants):
-            return None
-        return kind(made.variants[sample - 1].text)
+            text = candidate.text
+        else:
+            rewrites = self.rewrites.get(k)
+            if rewrites is None or sample > len(rewrites.variants):
+                return None
+            text = rewrites.variants[sample - 1].text
+        if candidate.truncated:
+            return CutOff(text)
+        return text
 
     async def _score(self, texts: Sequence[str]) -> dict[int, Exception]:
-        """Ask every active scorer for what it has not said yet; why those that fail do."""
-        failed: dict[int, Exception] = {}
+        """Ask every active scorer for the scores that it has not given yet.
 
-        async def one(place: int) -> None:
-            asked = [text for text in texts if text not in self.known[place]]
-            if not asked:
-                return
-            meter = CURRENT_METER.get()
-            # One by one where a limit may end it, so that what has been paid for is not lost.
-            each = [[text] for text in asked] if meter is not None and meter.limited else [asked]
-            made = await asyncio.gather(
-                *(
-                    self.engine.scoring.score(place, self.prompt, some, self.owner, self.tally)
-                    for some in each
-                ),
-                return_exceptions=True,
-            )
-            for some, numbers in zip(each, made, strict=True):
-                if isinstance(numbers, Exception):
-                    problem = words(numbers)
-                    logger.debug("scorer %s failed: %s", self._empty.scorers[place], problem)
-                    if place not in failed or isinstance(numbers, OverLimit):
-                        failed[place] = numbers
-                elif isinstance(numbers, BaseException):
-                    raise numbers
-                else:
-                    self.known[place].update(zip(some, numbers.tolist(), strict=True))
-
+        Returns:
+            The errors of those that failed, by their places.
+        """
+        failures: dict[int, Exception] = {}
         with self.stage("score"):
-            await asyncio.gather(*(one(place) for place in self.active))
-        return dict(sorted(failed.items()))
+            calls = [self._ask_scorer(m, texts, failures) for m in self.active_scorers]
+            await asyncio.gather(*calls)
+        return dict(sorted(failures.items()))
 
-
-def words(problem: Exception) -> str:
-    """What an error says, or else its kind."""
-    return str(problem) or type(problem).__name__
+    async def _ask_scorer(
+        self, m: int, texts: Sequence[str], failures: dict[int, Exception]
+    ) -> None:
+        """Ask one scorer for the scores that it has not given yet, and note its failure."""
+        scores_by_text = self.scores_by_text[m]
+        missing = [text for text in texts if text not in scores_by_text]
+        if not missing:
+            return
+        batches = [missing]
+        meter = CURRENT_METER.get()
+        if meter is not None and meter.limited:
+            # The limit may end the scoring at any text. Scores that are paid for must not be lost.
+            batches = [[text] for text in missing]
+        calls = [
+            self.scoring.score_texts(m, self.prompt, batch, self.owner, self.counts)
+            for batch in batches
+        ]
+        results = await asyncio.gather(*calls, return_exceptions=True)
+        for batch, result in zip(batches, results, strict=True):
+            if isinstance(result, Exception):
+                name = self._empty.scorers[m]
+                logger.debug("scorer %s failed: %s", name, error_text(result))
+                if m not in failures or isinstance(result, OverLimit):
+                    failures[m] = result
+            elif isinstance(result, BaseException):
+                raise result
+            else:
+                scores_by_text.update(zip(batch, result.tolist(), strict=True))

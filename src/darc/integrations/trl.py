@@ -31,7 +31,7 @@ def reward(statistic: str = "value", **options: Any) -> Callable[..., list[float
             else:
                 turns = (Message(turn["role"], turn["content"]) for turn in prompt)
                 asked = Prompt("question", tuple(turns))
-            outcome = engine.choose(asked, [text], full=True)
+            outcome = engine.choose(asked, [text], score_everything=True)
             assert outcome.decision is not None
             made.append(float(np.asarray(getattr(outcome.decision.statistics, statistic))[0]))
         return made

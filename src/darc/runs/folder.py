@@ -16,7 +16,7 @@ from darc.decide.method import Method
 from darc.decide.model.calibration_file import Calibrations
 from darc.decide.standards import Standards
 from darc.engine.engine import Engine
-from darc.engine.parts import PANEL
+from darc.engine.tools import PANEL
 from darc.errors import InputError, TableError
 from darc.files import private_folder, read_json
 from darc.runs.records import Fault, check_manifest, read_candidates, read_prompt, scores_of

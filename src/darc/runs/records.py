@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, create_model
 
-from darc.engine.parts import called
+from darc.engine.tools import names_of_candidates
 from darc.parts.rewriters import Perturbed
 from darc.types import Candidate, Message, Prompt, Rejection, Scores, Variant
 from darc.typing import Array
@@ -130,7 +130,7 @@ def scores_of(settings: Mapping[str, Any], values: Array, names: Sequence[str] =
         location=tuple(scorer["location"] for scorer in scorers),
         scale=tuple(scorer["scale"] for scorer in scorers),
         samples=tuple(rater["name"] for rater in panel["rater"]) if panel else rewrites,
-        candidates=called(names),
+        candidates=names_of_candidates(names),
         sample=RATER if panel else "rewrite",
         criteria=tuple(panel["criteria"]) if panel else (),
     )

@@ -14,9 +14,9 @@ from darc.decide.decision import Decision
 from darc.decide.method import Method, flagged, with_raters
 from darc.decide.search.lazy import drive
 from darc.engine.copies import copy_flags
+from darc.engine.flags import STOPPED_EARLY
 from darc.engine.languages import NOT_ENGLISH
 from darc.engine.outcome import Outcome
-from darc.engine.stopping import STOPPED
 from darc.errors import InputError, extra_needed
 from darc.files import atomic_path, atomic_writer
 from darc.runs import records
@@ -48,21 +48,21 @@ def read_outcome(folder: RunFolder, prompt_id: str, method: Method) -> Outcome:
     saved = int(shard.rows("candidates.jsonl")[prompt_id].get("saved", 0))
     flags = list(decision.flags)
     if saved:
-        flags.append(STOPPED)
+        flags.append(STOPPED_EARLY)
     flags += copy_flags(candidates)
     # It is about the texts, and holds whatever rule they are shown with.
     if NOT_ENGLISH in shard.rows("decisions.jsonl")[prompt_id]["flags"]:
         flags.append(NOT_ENGLISH)
     return Outcome(
-        records.read_prompt(shard, prompt_id),
-        candidates,
-        records.read_perturbed(shard, prompt_id, len(candidates)),
-        scores,
-        decision,
-        [decision.index],
-        flags,
-        spent,
-        _calls(scores),
+        prompt=records.read_prompt(shard, prompt_id),
+        candidates=candidates,
+        rewrites=records.read_perturbed(shard, prompt_id, len(candidates)),
+        scores=scores,
+        decision=decision,
+        order=[decision.index],
+        flags=flags,
+        milliseconds=spent,
+        calls=_calls(scores),
         saved=saved,
         best_of_k=best_of_k,
     )

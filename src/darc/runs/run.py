@@ -14,12 +14,12 @@ import numpy as np
 from darc.decide.decision import Decision
 from darc.decide.method import Method
 from darc.decide.statistics.repeats import components
-from darc.engine.choose import Choosing
 from darc.engine.copies import copy_flags, merge_copies
 from darc.engine.engine import Engine
+from darc.engine.failures import raise_cause
+from darc.engine.flags import FEWER_CANDIDATES, STOPPED_EARLY
 from darc.engine.languages import language_flags
-from darc.engine.samples import Samples, plainly
-from darc.engine.stopping import FEWER, STOPPED
+from darc.engine.samples import Samples
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs import records
 from darc.runs.folder import RunFolder
@@ -33,7 +33,7 @@ WINDOW = 64
 MOST_FAILURES = 20
 Report = Callable[[str, int, int], None]
 # What a row of candidates says of them, and the flag of a decision on them.
-FLAGS = {"failed": FEWER, "saved": STOPPED}
+FLAGS = {"failed": FEWER_CANDIDATES, "saved": STOPPED_EARLY}
 PARTS = ("sums", "counts", "flags", "refused")
 NUMBERS = ("value", "mean", "sigma")
 
@@ -54,7 +54,7 @@ class Stages:
         answers: list[str] = []
         for _ in question.turns:
             prompt = question.prompt(answers)
-            with plainly():
+            with raise_cause():
                 await self._advance(await self._candidates(prompt))
             answers.append(self.shard.rows("decisions.jsonl")[prompt.id]["answer"])
             count(1)
@@ -66,19 +66,22 @@ class Stages:
             # Another answer was chosen for an earlier turn: this one is another prompt now.
             shard.drop(prompt.id)
         shard.append("prompts.jsonl", row)
-        samples = replace(engine.samples(prompt), owner=prompt.id)
+        samples = replace(engine.new_samples(prompt), owner=prompt.id)
         if prompt.id in shard.rows("candidates.jsonl"):
             made = records.read_candidates(shard, prompt.id)
         else:
             with samples.clock.stage("generate"):
-                written, failed, drawn = await engine.draw(samples)
+                drawn = await engine.write_candidates(samples)
+            written, failed, saved = drawn.candidates, drawn.failed, drawn.saved
             made = merge_copies(written).candidates
-            saved = 0 if drawn is None else drawn.saved
             shard.append("candidates.jsonl", records.candidates_row(prompt.id, made, failed, saved))
             tokens = sum(candidate.tokens for candidate in written)
             self._note(samples, "generate", answers=len(written), tokens=tokens)
         return replace(
-            samples, candidates=made, n_aug=engine.parts.n_aug, first=engine.method.first_sample
+            samples,
+            candidates=made,
+            n_aug=engine.parts.n_aug,
+            first_sample=engine.method.first_sample,
         )
 
     async def _advance(self, samples: Samples) -> None:
@@ -96,7 +99,7 @@ class Stages:
             samples.restore(records.read_scores(shard, prompt_id))
         decision: Decision | None = None
         if self.lazy and lazy:
-            _, decision = await Choosing(samples, engine.method).best()
+            decision = (await engine.new_search(samples).best()).decision
         if decision is None or samples.complete:
             await samples.rewrite(range(count))
         refused, accepted = records.rewrite_rows(prompt_id, samples.rewrites, count)
@@ -107,10 +110,10 @@ class Stages:
         if decision is None and lazy:
             await samples.score_all(range(count))
         shard.append("scores.jsonl", records.scores_row(prompt_id, samples.scores))
-        self._note(samples, "score", scores=samples.tally.asked, kept=samples.tally.kept)
+        self._note(samples, "score", scores=samples.counts.scored, kept=samples.counts.from_cache)
         if prompt_id not in shard.rows("side.jsonl"):
             with samples.clock.stage("side"):
-                side = await engine.side_inputs(samples.prompt, samples.candidates)
+                side = await engine.compute_side_inputs(samples.prompt, samples.candidates)
             shard.append("side.jsonl", {"prompt_id": prompt_id, **side})
             self._note(samples, "side")
         if decision is None or samples.complete:

@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 
 from darc import __version__
 from darc.engine.engine import Engine
-from darc.engine.parts import same_answers
-from darc.engine.scoring import Patience
+from darc.engine.same_answers import same_answers
+from darc.engine.scoring import ScorerRetry
 from darc.errors import InputError
 from darc.models.remote.caller import REQUESTED_MODEL
 from darc.models.remote.circuit_breaker import BreakerSettings
@@ -92,7 +92,7 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         normalize=settings.normalize,
         search=settings.search,
         workers=os.cpu_count() or 1 if settings.workers is None else settings.workers,
-        patience=Patience(attempts=1, seconds=settings.wave_timeout),
+        retry=ScorerRetry(attempts=1, seconds=settings.wave_timeout),
     )
     tracing = Tracing(provider_of())
     return Gateway(settings, backend or make_backend(settings), engine, tracing)
@@ -180,7 +180,7 @@ class _Routes:
 
     @cached_property
     def _document(self) -> dict[str, Any]:
-        side = self.gateway.engine.side
+        side = self.gateway.engine.side_inputs
         similar = () if side.embedder is None else ("similarity",)
         made = {*side.scorers, *same_answers(()), *similar}
         return document(self.gateway.forms, __version__, made)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from darc.engine.copies import MergedCandidates, merge_copies
-from darc.engine.samples import Clock, Samples
-from darc.engine.stopping import FEWER
+from darc.engine.cost import Clock
+from darc.engine.flags import FEWER_CANDIDATES
+from darc.engine.samples import Samples
 from darc.models.completion import without_thoughts
 from darc.models.remote.errors import BackendError, OverLimit
 from darc.models.remote.meter import Meter
@@ -215,7 +216,7 @@ class ReplyCalls:
             raise self._failures[0] if self._failures else late
         ended = [self._made[place] for place in places if not self._made[place].endless]
         over = any(isinstance(failure, OverLimit) for failure in self._failures)
-        flags = [FEWER] * (endless or bool(self._failures)) + ["budget_upstream"] * over
+        flags = [FEWER_CANDIDATES] * (endless or bool(self._failures)) + ["budget_upstream"] * over
         return ended or [self._made[min(self._made)]], flags
 
     async def _ask(self, sent: dict[str, Any]) -> list[Chosen]:

@@ -11,7 +11,7 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from darc.engine.choose import FEW
+from darc.engine.decision_search import SMALL_POOL
 from darc.errors import DarcError
 from darc.serve import streaming
 from darc.serve.bodies import ScorerScale, SelectScores
@@ -122,7 +122,7 @@ class ChatEndpoints:
         method = gateway.forms.method(given.darc)
 
         async def by_own_scores(given: SelectScores) -> dict[str, Any]:
-            seed, many = gateway.settings.request_seed or 0, count(given.scores) > FEW
+            seed, many = gateway.settings.request_seed or 0, count(given.scores) > SMALL_POOL
             async with gateway.gate:
                 return await gateway.busily(many, by_scores, given, method, request_id, seed)
 

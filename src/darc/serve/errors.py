@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from darc.engine.failures import PartFailed
 from darc.engine.outcome import Outcome
-from darc.engine.samples import PartFailed
 from darc.errors import DarcError
 from darc.models.remote import errors as problems
 from darc.models.remote.bodies import error_message, parse_object

@@ -14,7 +14,8 @@ from darc.decide.decision import flag_words
 from darc.decide.explanation import WORDING_NOTE
 from darc.decide.method import decided_on
 from darc.engine.copies import MergedCandidates
-from darc.engine.outcome import WORDS, Outcome
+from darc.engine.flags import FLAG_SENTENCES
+from darc.engine.outcome import Outcome
 from darc.errors import InputError
 from darc.files import append_private, jsonable, private_folder
 from darc.runs.records import numbers, scores_row
@@ -111,7 +112,7 @@ def _without_numbers(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def notes(flags: Sequence[str]) -> list[str]:
     """The flags of a decision in words."""
-    return [flag_words(flag, WORDS) for flag in flags]
+    return [flag_words(flag, FLAG_SENTENCES) for flag in flags]
 
 
 def audit_row(work: Work, row: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic.json_schema import models_json_schema
 from darc.decide.method import Method
 from darc.decide.registry import rules
 from darc.decide.rule import Rule
-from darc.engine.parts import surface_note
+from darc.engine.surface_scorers import surface_note
 from darc.serve.bodies import MOST_CHOICES, Body, ChatBody, Options, SelectScores
 from darc.serve.requests import Forms, parameters_of
 

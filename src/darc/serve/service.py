@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from darc.engine.choose import FEW, FIRST
 from darc.engine.copies import copy_flags
+from darc.engine.decision_search import SMALL_POOL
 from darc.engine.engine import Engine
+from darc.engine.failures import PartFailed
+from darc.engine.flags import FEWER_CANDIDATES, FIRST_CANDIDATE
 from darc.engine.outcome import Outcome
-from darc.engine.samples import PartFailed
-from darc.engine.stopping import FEWER, WaveDrawing
+from darc.engine.waves import WaveDrawing
 from darc.errors import DarcError
 from darc.models.remote.caller import CURRENT_CALLER, Caller
 from darc.models.remote.errors import OverLimit
@@ -157,7 +158,7 @@ class Gateway:
         """What a function returns, in a thread where it is `large`, one at a time."""
         if not large:
             return function(*arguments)
-        made: Result = await self.engine.workers.in_turn(object(), function, *arguments)
+        made: Result = await self.engine.workers.compute(object(), function, *arguments)
         return made
 
     async def aclose(self) -> None:
@@ -174,7 +175,7 @@ class Gateway:
         """
         options, most = work.method.options, self.settings.max_work
         try:
-            self.engine.side.check(work.method.spec.rule)
+            self.engine.side_inputs.check(work.method.spec.rule)
         except DarcError as problem:
             raise unfit(problem) from None
         samples = self._samples(options.n_aug)
@@ -217,7 +218,7 @@ class Gateway:
             if work.method.options.closed:
                 raise
             limited = isinstance(problem, OverLimit)
-            return replies, _with_flag(outcome, "budget_upstream" if limited else FEWER)
+            return replies, _with_flag(outcome, "budget_upstream" if limited else FEWER_CANDIDATES)
         everything, _ = merge_replies([*written, *further])
         flags = [f"more_candidates:{len(written)}", *flags, *further_flags]
         chosen = await self._chosen(asked, work, everything, flags, drawn)
@@ -234,7 +235,7 @@ class Gateway:
         waves.
         """
         method, settings, body, drawn = work.method, self.settings, asked.sent, None
-        known = body.get("logprobs") or "log_likelihood" in self.engine.side.scorers
+        known = body.get("logprobs") or "log_likelihood" in self.engine.side_inputs.scorers
         hidden = "log_likelihood" in method.spec.rule.required() and asked.k > 1 and not known
         if hidden:
             body["logprobs"] = True
@@ -251,7 +252,9 @@ class Gateway:
             with work.clock.stage("generate"):
                 if method.stopping is not None and asked.k > 1 and first == 0:
                     drawn = WaveDrawing(
-                        self.engine.samples(work.prompt, method.options.budget.calls, work.meters),
+                        self.engine.new_samples(
+                            work.prompt, method.options.budget.calls, work.meters
+                        ),
                         asked.k,
                         method.stopping.at_least(asked.given.n),
                         calls.wave,
@@ -295,7 +298,7 @@ class Gateway:
         if not any(reply.text.strip() for reply in replies):
             if closed:
                 raise unavailable("no answer has any text to be scored", "no_text")
-            return self._taken(work, replies, n, [*flags, "no_text", FIRST])
+            return self._taken(work, replies, n, [*flags, "no_text", FIRST_CANDIDATE])
         if len(replies) == 1:
             return self._taken(work, replies, n, flags)
         # How often each could be read within the limits.
@@ -306,17 +309,17 @@ class Gateway:
             if closed:
                 raise unavailable("the answers are too long to choose among (max_work)", "max_work")
             if rated or not times:
-                return self._taken(work, replies, n, [*flags, "too_long", FIRST])
+                return self._taken(work, replies, n, [*flags, "too_long", FIRST_CANDIDATE])
             flags, n_aug = [*flags, "fewer_rewrites"], times - 1
         return await self._decided(work, replies, flags, n, n_aug, drawn)
 
     def _taken(self, work: Work, replies: Sequence[Reply], n: int, flags: Sequence[str]) -> Outcome:
         """The first replies, without any comparison."""
         pool = drop_failed([reply.candidate for reply in replies])
-        scores = self.engine.tools.scores(pool, 0)
+        scores = self.engine.tools.empty_scores(pool, 0)
         order = list(range(len(pool)))[:n]
         flags = [*flags, *copy_flags(pool, n)]
-        return Outcome(work.prompt, pool, {}, scores, None, order, flags)
+        return Outcome(prompt=work.prompt, candidates=pool, scores=scores, order=order, flags=flags)
 
     async def _decided(
         self,
@@ -330,7 +333,7 @@ class Gateway:
         """The engine's outcome; a rule that cannot be applied is the request's fault."""
         options, rated = work.method.options, self.settings.parts.panel is not None
         if options.when_held == "more" and work.samples is None:
-            work.samples = self.engine.samples(work.prompt, options.budget.calls, work.meters)
+            work.samples = self.engine.new_samples(work.prompt, options.budget.calls, work.meters)
         try:
             return await self.engine.decide(
                 work.prompt,
@@ -346,17 +349,17 @@ class Gateway:
                 ),
                 n=n,
                 n_aug=n_aug,
-                full=options.full,
+                score_everything=options.full,
                 strict=options.closed,
-                calls=options.budget.calls,
+                max_calls=options.budget.calls,
                 deadline=work.deadline,
                 # Of a panel no more than a grade for each answer at a time.
                 wave=min(options.wave, len(replies)) if rated else options.wave,
                 flags=flags,
                 clock=work.clock,
                 meters=work.meters,
-                drawn=drawn,
-                samples=work.samples,
+                samples=work.samples if drawn is None else drawn.samples,
+                saved=0 if drawn is None else drawn.saved,
             )
         except (PartFailed, OverLimit):
             raise
@@ -371,13 +374,13 @@ class Gateway:
         data, row = await self.busily(large, metadata.described, work, replies, outcome)
         if work.method.options.metadata == "full":
             # What a rule may take besides scores, as far as it costs no model's call.
-            side = replace(self.engine.side, scorers={})
+            side = replace(self.engine.side_inputs, scorers={})
             decided = [] if outcome.decision is None else list(outcome.decision.flags)
             data |= {
                 "notes": metadata.notes(outcome.flags),
                 "decided": decided,
                 "min_samples": self.settings.parts.min_samples,
-                "side": await asyncio.to_thread(side.make, outcome.prompt, outcome.candidates),
+                "side": await asyncio.to_thread(side.compute, outcome.prompt, outcome.candidates),
             }
         self.metrics.choice(data)
         if self.audit is not None:
@@ -393,4 +396,4 @@ def _with_flag(outcome: Outcome, flag: str) -> Outcome:
 
 def is_large(outcome: Outcome) -> bool:
     """Whether there is so much to say that saying it takes a while."""
-    return outcome.scores.values.size > FEW
+    return outcome.scores.values.size > SMALL_POOL

@@ -12,7 +12,8 @@ import darc
 from darc.decide.registry import rules
 from darc.decide.rule import Rule
 from darc.decide.statistics import risk
-from darc.engine.parts import Parts, same_answers
+from darc.engine.same_answers import same_answers
+from darc.engine.side_inputs import parse_side_inputs
 from darc.errors import InputError
 from darc.types import Candidate, Prompt
 
@@ -356,11 +357,11 @@ def test_what_answers_share_is_read_from_their_texts() -> None:
     assert found["same_call"] == [0, 1, 2, 3, 4, 5, 5]
     texts.append(call % ("z", '{"a": 2, "b": 3}'))
     assert same_answers(texts)["same_call"][5:] == [5, 5, 7]
-    made = Parts(side={"same_call": "without:b, c"}).side_maker()
+    made = parse_side_inputs({"same_call": "without:b, c"})
     candidates = [Candidate("p", k, text) for k, text in enumerate(texts)]
-    assert made.make(Prompt("p", ()), candidates)["same_call"][5:] == [5, 5, 5]
+    assert made.compute(Prompt("p", ()), candidates)["same_call"][5:] == [5, 5, 5]
     with pytest.raises(InputError, match="write without:NAME"):
-        Parts(side={"same_call": "b"}).side_maker()
+        parse_side_inputs({"same_call": "b"})
 
 
 MERGED = np.array([[0.4, 0.6], [1.0, 1.2], [0.1, 0.3]])

@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 from tests.parts.rewriters.helpers import HERE, rows
 
-from darc.engine.parts import SCORERS, Parts
+from darc.engine.parts import Parts
+from darc.engine.surface_scorers import SURFACE_SCORERS
 from darc.parts.rewriters import Perturbed
 from darc.parts.rewriters.rules_rewriter import distance, neighbours
 from darc.types import Candidate, Message, Prompt
@@ -76,7 +77,7 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
     for prompt, text in answers:
         if len(text.split()) < least_words:
             continue
-        made = tools.rewrite(prompt, Candidate(prompt.id, 0, text), tools.parts.n_aug)
+        made = tools.rewrite(prompt, Candidate(prompt.id, 0, text), tools.n_aug)
         origin = neighbours(text)
         pairs = [neighbours(variant.text) for variant in made.variants]
         counts.append(len(pairs))
@@ -84,7 +85,7 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
         worded += [each != origin for each in pairs]
         apart += [distance(first, second) for first, second in combinations(pairs, 2)]
         scored = [(prompt, each) for each in _texts(text, made)]
-        sigmas.append([float(tools.score(m, scored).std()) for m in range(len(SCORERS))])
+        sigmas.append([float(tools.score(m, scored).std()) for m in range(len(SURFACE_SCORERS))])
     positive = np.array(sigmas) > 1e-12
     return Variety(
         len(counts),
@@ -94,7 +95,7 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
         float(np.mean(apart)),
         float(positive.any(axis=1).mean()),
         float(positive[:, :2].any(axis=1).mean()),
-        dict(zip(SCORERS, positive.mean(axis=0).tolist(), strict=True)),
+        dict(zip(SURFACE_SCORERS, positive.mean(axis=0).tolist(), strict=True)),
     )
 
 
@@ -121,7 +122,7 @@ def main() -> None:
     print(
         f"{'answers':9} {'family':9} {'words':>6} {'n':>4} {'of 8':>5} {'distinct':>8}"
         f" {'worded':>7} {'apart':>6} {'any':>5} {'r or f':>6}",
-        *(f"{name:>9}" for name in SCORERS),
+        *(f"{name:>9}" for name in SURFACE_SCORERS),
     )
     for name, answers in sets.items():
         for family in FAMILIES:
@@ -131,7 +132,7 @@ def main() -> None:
                     f"{name:9} {family:9} {f'>= {least}':>6} {found.answers:4}"
                     f" {found.accepted:5.2f} {found.distinct:8.2f} {found.worded:7.1%}"
                     f" {found.apart:6.3f} {found.any_spread:5.0%} {found.worded_spread:6.0%}",
-                    *(f"{found.spread[each]:9.0%}" for each in SCORERS),
+                    *(f"{found.spread[each]:9.0%}" for each in SURFACE_SCORERS),
                 )
 
 
