@@ -128,7 +128,7 @@ def _write(arguments: Namespace) -> None:
 def _experiment(arguments: Namespace) -> None:
     """Run an experiment and print its table and what it found."""
     from darc.analysis.experiments import EXPERIMENTS
-    from darc.analysis.experiments.result import draw_result
+    from darc.analysis.experiments.plot import draw_findings
     from darc.ratings.simulated import preset
 
     name, rules = arguments.experiment, arguments.rule or []
@@ -139,13 +139,13 @@ def _experiment(arguments: Namespace) -> None:
             "hacking takes several, buckets one, the others none",
         )
     usual = "hacking" if name == "hacking" else "paper"
-    experiment, prompts = EXPERIMENTS[name]
-    settings = {"prompts": prompts, **_settings(arguments)}
+    experiment = EXPERIMENTS[name]
+    settings = {"prompts": experiment.prompts, **_settings(arguments)}
     chosen = preset(arguments.preset or usual).changed(settings)
     given: dict[str, Any] = taken[name] if rules else {}
     with progress(name, " steps") as report:
-        result = experiment(chosen, arguments.seed, report=report, **given)
-    draw(arguments.plot, lambda: draw_result(result))
+        result = experiment.run(chosen, arguments.seed, report=report, **given)
+    draw(arguments.plot, lambda: draw_findings(result))
     if arguments.json:
         for row in result.rows:
             print_json(row)

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from darc.analysis.experiments.truth import disagreement
+from darc.analysis.experiments.disagreement import disagreement
 from darc.errors import InputError
 from darc.ratings.simulated import preset
 

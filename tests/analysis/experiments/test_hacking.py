@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from darc.analysis.experiments import Findings
-from darc.analysis.experiments.gains import hacking, resists
+from darc.analysis.experiments.hacking import hacking, resists
 from darc.errors import InputError
 from darc.ratings.simulated import preset
 

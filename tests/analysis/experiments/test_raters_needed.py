@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.analysis.experiments.gains import RULES, known, raters_needed
+from darc.analysis.experiments.raters_needed import RULES, choices_by_truth, raters_needed
 from darc.ratings.simulated import preset, simulate
 
 
@@ -40,7 +40,7 @@ def test_knowing_the_truth_is_best() -> None:
 
 def test_rules_on_the_truth() -> None:
     true = simulate(preset("polarised").changed({"prompts": 50}).people, 0).truth
-    chosen = known(true)
+    chosen = choices_by_truth(true)
     value = true.value(1.0)
     for p, k in enumerate(chosen["epsilon"].tolist()):
         near = np.flatnonzero(value[p] >= value[p].max() - 0.25)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.ratings.simulated.calibrate import PROMPTS, attained
 
-from darc.analysis.experiments.truth import disagreement
+from darc.analysis.experiments.disagreement import disagreement
 from darc.ratings.simulated import preset
 
 

@@ -1,19 +1,32 @@
 """Experiments on simulated people, where the truth is known."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from darc.analysis.experiments.gains import buckets, hacking, raters_needed
-from darc.analysis.experiments.result import Findings
-from darc.analysis.experiments.truth import coverage, disagreement
+from darc.analysis.experiments.buckets import buckets
+from darc.analysis.experiments.coverage import coverage
+from darc.analysis.experiments.disagreement import disagreement
+from darc.analysis.experiments.findings import Findings
+from darc.analysis.experiments.hacking import hacking
+from darc.analysis.experiments.raters_needed import raters_needed
 
-# By name, with how many prompts are usual: (preset, seed, *, report) -> Findings; all randomness
-# comes from the seed.
-EXPERIMENTS: dict[str, tuple[Callable[..., Findings], int]] = {
-    "disagreement": (disagreement, 4000),
-    "coverage": (coverage, 500),
-    "buckets": (buckets, 4000),
-    "raters": (raters_needed, 1500),
-    "hacking": (hacking, 200),
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment and its usual size."""
+
+    #: Called as run(preset, seed, report=...); all randomness comes from the seed.
+    run: Callable[..., Findings]
+    #: The usual number of prompts.
+    prompts: int
+
+
+EXPERIMENTS = {
+    "disagreement": Experiment(disagreement, 4000),
+    "coverage": Experiment(coverage, 500),
+    "buckets": Experiment(buckets, 4000),
+    "raters": Experiment(raters_needed, 1500),
+    "hacking": Experiment(hacking, 200),
 }
 
-__all__ = ["EXPERIMENTS", "Findings"]
+__all__ = ["EXPERIMENTS", "Experiment", "Findings"]

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from darc.analysis.experiments import Findings
-from darc.analysis.experiments.gains import buckets, trend
+from darc.analysis.experiments.buckets import buckets, trend
 from darc.ratings.simulated import preset
 
 

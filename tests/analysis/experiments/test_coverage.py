@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from darc.analysis.experiments.truth import coverage, lower_bounds
+from darc.analysis.experiments.coverage import coverage, lower_bounds
 from darc.decide.select import select_batch
 from darc.ratings.simulated import preset, simulate
 
