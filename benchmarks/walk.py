@@ -1,6 +1,9 @@
-"""Through how many modules of darc a command or a request goes: those in which a function ran.
+"""Print which modules of darc a command or a request passes through, in order.
 
-python -m benchmarks.walk [--modules]
+Usage: python -m benchmarks.walk [--packages]
+
+For each walk the modules stand in the order in which one of their functions first runs. Beside each
+package stands how often control returns to it after it was left.
 """
 
 import argparse
@@ -11,137 +14,204 @@ import json
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from tests.fakes import FakeServer
 
-from benchmarks.report import Table
-from darc.cli import main as darc
-from darc.engine.parts import Parts
-from darc.serve.app import make_app
-from darc.serve.settings import ServeSettings
+from darc.cli import main as run_darc
 
-# What was said of the first version, what this count finds in it (commit eaa3a85), and the goals.
-FIRST = {"darc run": "93", "darc eval": "62", "darc select": "47", "chat completion": "about 110"}
-COUNTED = {"darc run": 100, "darc eval": 93, "darc select": 67, "chat completion": 86}
-GOALS = {"darc run": 46, "chat completion": 60}
-NO_MODEL = ("--scorer", "form", "--no-guard", "--no-cache")
+# The embedded model is not needed to see the way: one scorer that looks at the form of an answer.
+WITHOUT_MODEL = ("--scorer", "form", "--no-guard", "--no-cache")
 
 
+@dataclass
 class Walk:
-    """The modules in which functions run while it is on, in all threads begun after it."""
+    """The modules that one command or request passes through."""
+
+    #: Modules in the order in which one of their functions first ran.
+    modules: list[str] = field(default_factory=list)
+    #: How often control entered each package, coming from another one.
+    entries: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def packages(self) -> list[str]:
+        """The packages in the order in which they were first entered."""
+        return list(dict.fromkeys(map(package_of, self.modules)))
+
+    @property
+    def returns(self) -> int:
+        """How often control came back to a package that it had left."""
+        return sum(self.entries.values()) - len(self.entries)
+
+
+def package_of(module: str) -> str:
+    """Return the package of a module: `darc.engine.samples` is in `engine`."""
+    parts = module.split(".")
+    if len(parts) < 2:
+        return module
+    return parts[1]
+
+
+class Tracer:
+    """Records function calls in modules of darc, in all threads started after it."""
 
     def __init__(self) -> None:
-        self.seen: set[str] = set()
-        self.on = False
-        threading.setprofile(self._heard)
-        sys.setprofile(self._heard)
+        self._walk: Walk | None = None
+        self._current_package: dict[int, str] = {}
+        threading.setprofile(self._on_event)
+        sys.setprofile(self._on_event)
 
-    def _heard(self, frame: FrameType, event: str, _: Any) -> None:
-        # The bodies of modules and classes run once, at the import, and are no step of the walk.
-        if self.on and event == "call" and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-            name = str(frame.f_globals.get("__name__", ""))
-            if name.partition(".")[0] == "darc":
-                self.seen.add(name)
+    def _on_event(self, frame: FrameType, event: str, _: Any) -> None:
+        walk = self._walk
+        if walk is None or event != "call":
+            return
+        # The bodies of modules and classes run once, at import; they are not steps of the walk.
+        if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+            return
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] != "darc":
+            return
+        if module not in walk.modules:
+            walk.modules.append(module)
+        package = package_of(module)
+        thread = threading.get_ident()
+        if self._current_package.get(thread) != package:
+            self._current_package[thread] = package
+            walk.entries[package] += 1
 
-    def of(self, step: Callable[[], None]) -> set[str]:
-        """The modules of one step; what is loaded at the first use should be loaded."""
-        self.seen, self.on = set(), True
+    def trace(self, step: Callable[[], None]) -> Walk:
+        """Run a step and return its walk."""
+        self._current_package = {}
+        walk = Walk()
+        self._walk = walk
         try:
             step()
         finally:
-            self.on = False
-        return self.seen
+            self._walk = None
+        return walk
 
-
-def command(*arguments: str) -> None:
-    """A command that must not fail; what it says is not heard."""
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as e:
-        code = darc(list(arguments))
-    if code:
-        raise RuntimeError(f"darc {arguments[0]} failed: {e.getvalue().strip()}")
-
-
-def commands(walk: Walk, folder: Path) -> dict[str, set[str]]:
-    """The walks of three commands, each made twice so that nothing is imported on the way."""
-    answers, ratings = folder / "answers.jsonl", folder / "ratings.csv"
-    given = [
-        {"prompt_id": p, "candidate_id": c, "prompt": f"Why {p}?", "response": f"It's {p} {c}."}
-        for p in ("tides", "bread")
-        for c in ("a", "b")
-    ]
-    answers.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
-    rows = [f"p{n % 2},c{n // 2 % 2},r{n // 4},{n % 5}" for n in range(10)]
-    ratings.write_text("prompt_id,candidate_id,rater_id,rating\n" + "\n".join(rows) + "\n")
-    found = {}
-    for turn in ("first", "second"):
-        run = str(folder / turn)
-        steps = {
-            "darc run": (
-                "run", "--prompts", str(answers), "--generator", f"given:{answers}", "--out", run,
-                "-k", "2", "--n-aug", "2", "--workers", "0", *NO_MODEL,
-            ),
-            "darc eval": ("eval", run, "--json"),
-            "darc select": ("select", str(ratings)),
-        }  # fmt: skip
-        for name, arguments in steps.items():
-            found[name] = walk.of(lambda: command(*arguments))  # noqa: B023
-    return found
-
-
-def request(walk: Walk) -> set[str]:
-    """The walk of a chat completion, the second one to a gateway."""
-    from starlette.testclient import TestClient
-
-    parts = Parts(scorers=("form",), n_aug=2, guard=False)
-    with FakeServer() as backend:
-        app = make_app(ServeSettings(backend=backend.url, k=2, parts=parts, workers=0))
-        said = {"model": "fake", "messages": [{"role": "user", "content": "Why two tides?"}]}
-        with TestClient(app, base_url="http://127.0.0.1") as client:
-
-            def ask() -> None:
-                answer = client.post("/v1/chat/completions", json=said)
-                assert answer.status_code == 200, answer.text
-
-            ask()
-            return walk.of(ask)
-
-
-def walks() -> dict[str, set[str]]:
-    """The modules of each walk."""
-    walk = Walk()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            found = commands(walk, Path(folder))
-        return {**found, "chat completion": request(walk)}
-    finally:
+    def close(self) -> None:
+        """Stop recording."""
         sys.setprofile(None)
         threading.setprofile(None)
 
 
-def table(found: dict[str, set[str]]) -> Table:
-    """How many there are, beside the first version and the goals."""
-    rows: list[list[object]] = []
-    for name, modules in found.items():
-        goal = GOALS.get(name)
-        reached = None if goal is None else "yes" if len(modules) <= goal else "no"
-        rows.append([name, FIRST[name], COUNTED[name], len(modules), goal, reached])
-    note = "darc run: two prompts with two given answers; darc select: ten rows; chat: k = 2"
-    header = ["walk", "first version", "counted alike", "now", "goal", "reached"]
-    return Table("modules of darc in which a function ran", header, rows, note)
+def run_command(*arguments: str) -> None:
+    """Run a darc command, which must not fail, and discard what it prints."""
+    errors = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
+        code = run_darc(list(arguments))
+    if code:
+        raise RuntimeError(f"darc {arguments[0]} failed: {errors.getvalue().strip()}")
+
+
+def write_answers(path: Path) -> None:
+    """Write two prompts with two answers each."""
+    rows = []
+    for prompt in ("tides", "bread"):
+        for candidate in ("a", "b"):
+            rows.append(
+                {
+                    "prompt_id": prompt,
+                    "candidate_id": candidate,
+                    "prompt": f"Why {prompt}?",
+                    "response": f"It's {prompt} {candidate}.",
+                }
+            )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def write_ratings(path: Path) -> None:
+    """Write ten ratings of two candidates to each of two prompts."""
+    lines = ["prompt_id,candidate_id,rater_id,rating"]
+    for number in range(10):
+        lines.append(f"p{number % 2},c{number // 2 % 2},r{number // 4},{number % 5}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def trace_commands(tracer: Tracer, folder: Path) -> dict[str, Walk]:
+    """Trace the commands, each run twice so that nothing is imported on the second way."""
+    answers = folder / "answers.jsonl"
+    ratings = folder / "ratings.csv"
+    write_answers(answers)
+    write_ratings(ratings)
+    walks: dict[str, Walk] = {}
+    for attempt in ("first", "second"):
+        run_folder = str(folder / attempt)
+        sampling = ("--n-aug", "2", *WITHOUT_MODEL)
+        commands: dict[str, tuple[str, ...]] = {
+            "darc select": ("select", str(ratings)),
+            "darc ask": ("ask", "Why tides?", "--answer", "The Moon.", "--answer", "It's the Moon.")
+            + sampling,
+            "darc run": ("run", "--prompts", str(answers), "--generator", f"given:{answers}")
+            + ("--out", run_folder, "-k", "2", "--workers", "0")
+            + sampling,
+            "darc eval": ("eval", run_folder, "--json"),
+        }
+        for name, arguments in commands.items():
+
+            def step(arguments: tuple[str, ...] = arguments) -> None:
+                run_command(*arguments)
+
+            walks[name] = tracer.trace(step)
+    return walks
+
+
+def trace_chat_completion(tracer: Tracer) -> Walk:
+    """Trace the second chat completion that a gateway answers."""
+    from starlette.testclient import TestClient
+    from tests.serve.running import settings_for
+
+    from darc.serve.app import make_app
+
+    request = {"model": "fake", "messages": [{"role": "user", "content": "Why two tides?"}]}
+    with FakeServer() as backend:
+        app = make_app(settings_for(backend, k=2))
+        with TestClient(app, base_url="http://127.0.0.1") as client:
+
+            def step() -> None:
+                response = client.post("/v1/chat/completions", json=request)
+                assert response.status_code == 200, response.text
+
+            step()
+            return tracer.trace(step)
+
+
+def trace_all() -> dict[str, Walk]:
+    """Trace every walk, by its name."""
+    tracer = Tracer()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            walks = trace_commands(tracer, Path(folder))
+        walks["POST /v1/chat/completions"] = trace_chat_completion(tracer)
+    finally:
+        tracer.close()
+    return walks
+
+
+def print_walk(name: str, walk: Walk, packages_only: bool) -> None:
+    """Print one walk."""
+    print(f"{name}: {len(walk.modules)} modules, control returns {walk.returns} times")
+    entries = (f"{package} {walk.entries[package]}" for package in walk.packages)
+    print(f"  entered: {', '.join(entries)}")
+    if not packages_only:
+        for module in walk.modules:
+            print(f"    {module}")
+    print()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Count the modules that a command goes through.")
-    parser.add_argument("--modules", action="store_true", help="name them")
-    given = parser.parse_args()
-    found = walks()
-    print(table(found).text())
-    for name, modules in found.items() if given.modules else ():
-        print(f"{name}\n  " + "\n  ".join(sorted(modules)))
+    """Print every walk."""
+    parser = argparse.ArgumentParser(description="Print the modules that commands pass through.")
+    parser.add_argument("--packages", action="store_true", help="print packages, not modules")
+    arguments = parser.parse_args()
+    for name, walk in trace_all().items():
+        print_walk(name, walk, arguments.packages)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from darc.parts.scorers.panel import Panel
     from darc.ratings.read import read_ratings
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Calibration",

@@ -1,5 +1,8 @@
+"""The walks: which modules a command or a request passes through."""
+
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -7,18 +10,45 @@ pytest.importorskip("starlette")
 
 from benchmarks import walk
 
+CHAT = "POST /v1/chat/completions"
+REMOTE = ("darc.models.remote.", "darc.runs.on_ray")
 
-def test_a_walk_names_what_ran_and_nothing_that_was_only_imported() -> None:
+
+@pytest.fixture(scope="module")
+def walks() -> Iterator[dict[str, walk.Walk]]:
     before = sys.getprofile()
     try:
-        found = walk.walks()
-        for name, modules in found.items():
-            assert any(module.startswith("darc.decide.statistics.") for module in modules), name
-            assert "darc.train" not in modules
-        assert "darc.runs.shard" in found["darc run"]
-        assert "darc.serve.service" in found["chat completion"]
-        assert "darc.serve.service" not in found["darc run"]
-        assert "chat completion" in walk.table(found).text()
+        yield walk.trace_all()
     finally:
         threading.setprofile(None)
         sys.setprofile(before)
+
+
+def test_every_walk_decides(walks: dict[str, walk.Walk]) -> None:
+    for name, found in walks.items():
+        assert "decide" in found.packages, name
+
+
+def test_no_walk_passes_a_package_that_it_does_not_need(walks: dict[str, walk.Walk]) -> None:
+    for name, found in walks.items():
+        assert "train" not in found.packages, name
+        assert "study" not in found.packages, name
+        assert ("serve" in found.packages) == (name == CHAT), name
+        assert ("analysis" in found.packages) <= (name in ("darc eval", "darc select")), name
+
+
+def test_local_commands_touch_neither_ray_nor_servers(walks: dict[str, walk.Walk]) -> None:
+    for name, found in walks.items():
+        if name != CHAT:
+            assert not [module for module in found.modules if module.startswith(REMOTE)], name
+
+
+def test_a_run_passes_its_folder(walks: dict[str, walk.Walk]) -> None:
+    assert "darc.runs.shard" in walks["darc run"].modules
+
+
+def test_returns_count_control_coming_back() -> None:
+    found = walk.Walk(["darc.cli", "darc.decide.select"])
+    found.entries.update({"cli": 2, "decide": 1})
+    assert found.packages == ["cli", "decide"]
+    assert found.returns == 1

@@ -173,10 +173,12 @@ def test_killed_worker_is_replaced_and_results_stay_clean(case: Case) -> None:
 
 
 def test_removed_node_is_done_without(case: Case, cluster: Any) -> None:
-    (case.faults / "slow").write_text("0.1")
+    # So slow that the third worker, which may start late, still finds a shard to do.
+    (case.faults / "slow").write_text("1")
     node = cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
     with case.begin("--json") as running:
         case.until(lambda: len({process for process, _ in case.asked()}) >= 3)
+        (case.faults / "slow").write_text("0.05")
         cluster.remove_node(node, allow_graceful=False)
         out, said = running.communicate(timeout=120)
     assert running.returncode == 0, said
