@@ -112,25 +112,23 @@ def run_command(*arguments: str) -> None:
 
 def write_answers(path: Path) -> None:
     """Write two prompts with two answers each."""
-    rows = []
-    for prompt in ("tides", "bread"):
-        for candidate in ("a", "b"):
-            rows.append(
-                {
-                    "prompt_id": prompt,
-                    "candidate_id": candidate,
-                    "prompt": f"Why {prompt}?",
-                    "response": f"It's {prompt} {candidate}.",
-                }
-            )
+    rows = [
+        {
+            "prompt_id": prompt,
+            "candidate_id": candidate,
+            "prompt": f"Why {prompt}?",
+            "response": f"It's {prompt} {candidate}.",
+        }
+        for prompt in ("tides", "bread")
+        for candidate in ("a", "b")
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def write_ratings(path: Path) -> None:
     """Write ten ratings of two candidates to each of two prompts."""
-    lines = ["prompt_id,candidate_id,rater_id,rating"]
-    for number in range(10):
-        lines.append(f"p{number % 2},c{number // 2 % 2},r{number // 4},{number % 5}")
+    rows = [f"p{n % 2},c{n // 2 % 2},r{n // 4},{n % 5}" for n in range(10)]
+    lines = ["prompt_id,candidate_id,rater_id,rating", *rows]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -144,13 +142,12 @@ def trace_commands(tracer: Tracer, folder: Path) -> dict[str, Walk]:
     for attempt in ("first", "second"):
         run_folder = str(folder / attempt)
         sampling = ("--n-aug", "2", *WITHOUT_MODEL)
+        own_answers = ("--answer", "The Moon.", "--answer", "It's the Moon.")
+        source = ("--prompts", str(answers), "--generator", f"given:{answers}")
         commands: dict[str, tuple[str, ...]] = {
             "darc select": ("select", str(ratings)),
-            "darc ask": ("ask", "Why tides?", "--answer", "The Moon.", "--answer", "It's the Moon.")
-            + sampling,
-            "darc run": ("run", "--prompts", str(answers), "--generator", f"given:{answers}")
-            + ("--out", run_folder, "-k", "2", "--workers", "0")
-            + sampling,
+            "darc ask": ("ask", "Why tides?", *own_answers, *sampling),
+            "darc run": ("run", *source, "--out", run_folder, "--workers", "0", *sampling),
             "darc eval": ("eval", run_folder, "--json"),
         }
         for name, arguments in commands.items():

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import rows
 from tests.helpers import run_command as darc
 
+from darc import __version__
 from darc.cli import parser_of
 from darc.cli.parser import _texts
 
@@ -35,7 +36,7 @@ def test_help_answers() -> None:
     assert "select" in darc("--help").stdout
     assert "--rule" in darc("select", "--help").stdout
     assert darc().returncode == 0
-    assert darc("--version").stdout.strip() == "0.1.0"
+    assert darc("--version").stdout.strip() == __version__
     assert "epsilon(epsilon=0.25)" in darc("rules").stdout
     names = [json.loads(line)["name"] for line in darc("rules", "--json").stdout.splitlines()]
     assert {"mean", "epsilon", "median"} <= set(names)
