@@ -199,12 +199,12 @@ def _pool(kept: Kept, size: Size, generator: str, prompts: str, seed: str) -> Po
 
 def _usable(source: loaded.Ratings) -> tuple[list[str], dict[str, str]]:
     """The rules that come with DARC, and a reason for each that the side inputs do not allow."""
-    usual = [name for name in rules if rules.get(name).unasked]
+    usual = [name for name in rules if rules.get(name).evaluated_by_default]
     own = [name for name in usual if rules.get(name).function.__module__.startswith("darc.")]
     # Without its passes this rule would be another one under its name.
     not_run = {
         name: "needs dropout passes"
         for name in own
-        if "dropout" in rules.get(name).takes and "dropout" not in source.side
+        if "dropout" in rules.get(name).inputs.takes and "dropout" not in source.side
     }
     return [name for name in own if name not in not_run and name != "mean"], not_run

@@ -8,11 +8,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from darc.decide.choice import Choice, largest, pick
 from darc.decide.decision import Decision, Decisions
 from darc.decide.model.calibration import Calibration
 from darc.decide.pools import Pools
 from darc.decide.registry import rule, rules
-from darc.decide.rule import Choice, Rule, knob, largest, pick
+from darc.decide.rule import Rule
 from darc.decide.search.lazy import LazySearch
 from darc.decide.select import (
     calibrate,
@@ -24,6 +25,7 @@ from darc.decide.select import (
 )
 from darc.decide.statistics.summary import statistics
 from darc.decide.statistics.worst_case import tilted_weights as worst_case_weights
+from darc.decide.tuning_grid import knob
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.registry import generator, rewriter, scorer
 from darc.types import Candidate, Certificate, Flip, Message, Prompt, Scores, Statistics

@@ -1,6 +1,6 @@
 import numpy as np
 
-from darc.decide.rule import pick
+from darc.decide.choice import pick
 
 ALL = np.ones((1, 4), dtype=bool)
 

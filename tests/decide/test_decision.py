@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import darc
-from darc.decide.decision import numbers_in_words
+from darc.decide.number_words import numbers_in_words
 from darc.errors import InputError
 
 POLARISED = [

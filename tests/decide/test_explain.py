@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.helpers import Array
 
 import darc
-from darc.decide.decision import FLAGS, NUMBERS, ORDINALS, numbers_in_words
+from darc.decide.flags import FLAGS
 from darc.decide.model.calibration import DEFAULT
+from darc.decide.number_words import NUMBERS, ORDINALS, numbers_in_words
 from darc.decide.statistics import risk
 
 PLACE = rf"{'|'.join(ORDINALS)}|\d+th"
@@ -36,7 +37,7 @@ class Facts:
         count = (~np.isnan(scores)).sum(axis=2)
         self.present = count.max(axis=0) > 0
         fewest = count.min(axis=0)
-        if minimum is None and decision.rule.few:
+        if minimum is None and decision.rule.allow_few_samples:
             minimum = 1
         least = fewest.max() / 2 if minimum is None else minimum
         enough = self.present & (fewest >= least)

@@ -1,4 +1,4 @@
-from darc.decide.rule import STRENGTHS, Scale, knob, no_knobs, steps
+from darc.decide.tuning_grid import STRENGTHS, Scale, knob, no_knobs, steps
 
 
 def test_steps_begin_with_none_and_rise_in_equal_ratios() -> None:

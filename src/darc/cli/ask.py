@@ -79,7 +79,7 @@ def run(arguments: Namespace) -> None:
 
 def _details(outcome: "Outcome", embeddings: dict[str, str], note: str) -> dict[str, Any]:
     """What the JSON has besides the decision and the answer."""
-    from darc.decide.decision import flag_words
+    from darc.decide.flags import flag_words
     from darc.engine.flags import FLAG_SENTENCES
 
     details: dict[str, Any] = {

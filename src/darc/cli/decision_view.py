@@ -67,8 +67,9 @@ def explanation_of(
         flags: What to know about it, the decision's own flags by default.
         details: Add the numbers that the rule compared.
     """
-    from darc.decide.decision import flag_words, numbers_in_words
     from darc.decide.explanation import explain
+    from darc.decide.flags import flag_words
+    from darc.decide.number_words import numbers_in_words
     from darc.engine.flags import FLAG_SENTENCES
 
     sentences = [explain(decision)]

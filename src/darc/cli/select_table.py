@@ -12,7 +12,7 @@ from darc.cli.decision_view import (
     unhappy_title,
 )
 from darc.cli.output import print_table
-from darc.decide.decision import FLAGS
+from darc.decide.flags import FLAGS
 from darc.decide.phrases import unhappy_phrase
 from darc.views.text_table import text_table
 

@@ -1,16 +1,13 @@
 """Why an answer was chosen, in plain words about people."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from darc.decide.caution import caution_words
+from darc.decide.decision import Decision
 from darc.decide.opinions import PROBABLY_NOT_CHANCE, AnswerOpinions, Opinions
 from darc.typing import Array
-
-if TYPE_CHECKING:
-    from darc.decide.decision import Decision
 
 # With so few ratings each, the default assumptions decide more than the ratings do.
 FEW_RATINGS = 3
@@ -25,7 +22,7 @@ WORDING_NOTE = (
 )
 
 
-def explain(decision: "Decision") -> str:
+def explain(decision: Decision) -> str:
     """Why this candidate was chosen, in one to three sentences."""
     opinions = decision.opinions
     if opinions is None:
@@ -50,7 +47,9 @@ def _tied_rival(opinions: Opinions) -> AnswerOpinions | None:
         if answer.complete and answer.eligible and abs(answer.mean - chosen.mean) <= slack
     ]
     worst = max(rivals, key=_share, default=chosen)
-    return worst if _share(worst) > _share(chosen) else None
+    if _share(worst) > _share(chosen):
+        return worst
+    return None
 
 
 def _explain_tie(opinions: Opinions, rival: AnswerOpinions) -> str:
@@ -100,7 +99,7 @@ def _explain_best_mean(opinions: Opinions) -> str:
     return f"{average}; {people}, but {reason} with {caution_words(opinions.caution)}."
 
 
-def _explain_other(decision: "Decision", opinions: Opinions) -> str:
+def _explain_other(decision: Decision, opinions: Opinions) -> str:
     """Why another answer than the one with the highest average was chosen."""
     chosen = opinions.answer(opinions.chosen)
     leader = opinions.answer(opinions.best_mean)
@@ -125,9 +124,7 @@ def _explain_other(decision: "Decision", opinions: Opinions) -> str:
     return " ".join(sentences)
 
 
-def _reason_of_the_mean(
-    decision: "Decision", leader: AnswerOpinions, chosen: AnswerOpinions
-) -> str:
+def _reason_of_the_mean(decision: Decision, leader: AnswerOpinions, chosen: AnswerOpinions) -> str:
     """Why the highest average is not the best estimate of the mean; empty where it is."""
     estimates = decision.choice.facts.get("shrunken")
     if estimates is None or estimates[0][leader.index] >= estimates[0][chosen.index]:
@@ -146,7 +143,9 @@ def _comparison(leader: AnswerOpinions, chosen: AnswerOpinions, opinions: Opinio
     """What speaks against the answer with the highest average."""
     if _share(leader) > _share(chosen):
         if not opinions.known_scale:
-            against = "nobody" if not chosen.unhappy else _of(chosen.unhappy, chosen.count)
+            against = "nobody"
+            if chosen.unhappy:
+                against = _of(chosen.unhappy, chosen.count)
             low = f"{_of(leader.unhappy, leader.count)} {_rate(leader.unhappy)} it clearly lower"
             return f"{low}{_names(leader)}, against {against} for {chosen.name}"
         clause = _unhappy_clause(leader, opinions)
@@ -158,11 +157,13 @@ def _comparison(leader: AnswerOpinions, chosen: AnswerOpinions, opinions: Opinio
 
 
 def _chance(opinions: Opinions, leader: AnswerOpinions, chosen: AnswerOpinions) -> str:
-    words = opinions.chance_words()
-    verb = "that" if words.startswith("may") else "that is"
+    """Whether the difference in disagreement between two answers may be chance."""
     if max(leader.count, chosen.count) <= FEW_RATINGS:
         return "with so few ratings caution decides, not evidence"
-    return f"{verb} {words}"
+    words = opinions.chance_words()
+    if words.startswith("may"):
+        return f"that {words}"
+    return f"that is {words}"
 
 
 def _share(answer: AnswerOpinions) -> float:
@@ -207,31 +208,36 @@ def join_words(words: Sequence[str]) -> str:
 
 def _deviation(answer: AnswerOpinions) -> float:
     values = [rating.value for rating in answer.ratings]
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    if len(values) < 2:
+        return 0.0
+    return float(np.std(values, ddof=1))
 
 
 def _number(number: float) -> str:
     """A number with as many digits as a reader needs."""
     if number != number:
         return "not known"
-    if number == 0 or 0.1 <= abs(number) < 1e6:
-        return f"{number:.1f}" if abs(number) >= 1 else f"{number:.2f}"
+    size = abs(number)
+    if 1 <= size < 1e6:
+        return f"{number:.1f}"
+    if number == 0 or 0.1 <= size < 1:
+        return f"{number:.2f}"
     return f"{number:.3g}"
 
 
 def _two_numbers(one: float, other: float) -> tuple[str, str]:
     """Two numbers with as many digits as it takes to tell them apart."""
-    short = _number(one), _number(other)
-    if short[0] != short[1] or one == other:
-        return short
+    texts = (_number(one), _number(other))
+    if texts[0] != texts[1] or one == other:
+        return texts
     for decimals in range(2, 12):
-        pair = f"{one:.{decimals}f}", f"{other:.{decimals}f}"
-        if pair[0] != pair[1]:
-            return pair
+        texts = (f"{one:.{decimals}f}", f"{other:.{decimals}f}")
+        if texts[0] != texts[1]:
+            return texts
     return f"{one:.6g}", f"{other:.6g}"
 
 
-def _explain_scores(decision: "Decision") -> str:
+def _explain_scores(decision: Decision) -> str:
     """Why, for scores of rewrites or of several scorers: about wording, not about people."""
     name = decision.labels.candidate(decision.index)
     statistics = decision.statistics
@@ -271,7 +277,7 @@ def _explain_scores(decision: "Decision") -> str:
     return f"{start}, but {reason}.{hedge}"
 
 
-def _scorer_against(decision: "Decision", leader: int) -> str:
+def _scorer_against(decision: Decision, leader: int) -> str:
     """Which of several scorers rates the leader lowest, if it rates the choice higher."""
     by_scorer = decision.statistics.by_scorer
     if by_scorer is None or len(by_scorer.mean) < 2:
@@ -287,7 +293,7 @@ def _scorer_against(decision: "Decision", leader: int) -> str:
     return f"{decision.labels.scorer(lowest)} rates it lower ({numbers})"
 
 
-def _complete(decision: "Decision", numbers: Array) -> Array:
+def _complete(decision: Decision, numbers: Array) -> Array:
     """Numbers of the candidates, NaN for those that were ruled out early: theirs are bounds."""
     if decision.bounded is None:
         return numbers

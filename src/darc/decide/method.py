@@ -138,7 +138,7 @@ class Method:
         """The caution of the rule, None for a rule that has none."""
         if not self.rule.has_parameter(CAUTION):
             return None
-        return parse_caution(self.rule.bind().parameters[CAUTION])
+        return parse_caution(self.rule.parameters[CAUTION])
 
     @property
     def first_sample(self) -> int:

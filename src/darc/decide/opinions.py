@@ -1,17 +1,7 @@
-"""What people think of the answers to one prompt: who rates each how, and who is unhappy."""
+"""What people think of the answers to one prompt."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from darc.decide.caution import MEDIUM, parse_caution
-from darc.decide.model.spread import DEFAULT_PRIOR, ruled_out, spread_posterior, summarize
-from darc.typing import Array
-
-if TYPE_CHECKING:
-    from darc.decide.decision import Decision
+from typing import Any
 
 # Probabilities that the answers divide people differently, from which on words change.
 VERY_UNLIKELY_CHANCE = 0.8
@@ -72,7 +62,21 @@ class AnswerOpinions:
     def unhappy_raters(self) -> tuple[str, ...]:
         """The names of those who are unhappy, empty unless all of them have names."""
         names = tuple(rating.rater for rating in self.ratings if rating.unhappy)
-        return names if all(names) else ()
+        if not all(names):
+            return ()
+        return names
+
+    def to_dict(self) -> dict[str, Any]:
+        """The opinions as plain data, ready for JSON."""
+        return {
+            "index": self.index,
+            "name": self.name,
+            "mean": self.mean if self.ratings else None,
+            "ratings": self.count,
+            "unhappy": self.unhappy,
+            "unhappy_raters": list(self.unhappy_raters),
+            "complete": self.complete,
+        }
 
 
 @dataclass(frozen=True)
@@ -125,112 +129,5 @@ class Opinions:
             "scale": [self.low, self.high],
             "probability_different": round(self.probability_different, 6),
             "caution": self.caution,
-            "answers": [
-                {
-                    "index": answer.index,
-                    "name": answer.name,
-                    "mean": None if not answer.ratings else answer.mean,
-                    "ratings": answer.count,
-                    "unhappy": answer.unhappy,
-                    "unhappy_raters": list(answer.unhappy_raters),
-                    "complete": answer.complete,
-                }
-                for answer in self.answers
-            ],
+            "answers": [answer.to_dict() for answer in self.answers],
         }
-
-
-def opinions_of(decision: "Decision") -> Opinions | None:
-    """The opinions behind a decision.
-
-    Returns:
-        None where the samples are not opinions of people on one scale: scores of rewrites, or of
-        several scorers.
-    """
-    pools = decision.pools
-    if pools.about_wording or pools.shape[1] != 1:
-        return None
-    ratings = decision.ratings
-    candidates = np.flatnonzero(~np.isnan(ratings).all(axis=-1)).tolist()
-    limit = pools.standards.unhappy_below
-    known_scale = limit is not None
-    if limit is None:
-        limit = _clearly_lower(ratings)
-    scale = pools.standards.scale
-    if scale is None:
-        scale = float(np.nanmin(ratings)), float(np.nanmax(ratings))
-    incomplete = decision.bounded if decision.bounded is not None else np.zeros(len(ratings), bool)
-    answers = tuple(
-        AnswerOpinions(
-            index=k,
-            name=decision.labels.candidate(k),
-            ratings=_ratings(decision, ratings, k, limit),
-            complete=not incomplete[k],
-            eligible=bool(pools.eligible[0, k]),
-        )
-        for k in candidates
-    )
-    best_mean = _best_mean(decision, answers)
-    probability = _probability_different(decision, ratings, best_mean == decision.index)
-    return Opinions(
-        answers=answers,
-        limit=limit,
-        known_scale=known_scale,
-        low=scale[0],
-        high=scale[1],
-        chosen=decision.index,
-        best_mean=best_mean,
-        probability_different=probability,
-        caution=_caution(decision),
-    )
-
-
-def _ratings(decision: "Decision", ratings: Array, index: int, limit: float) -> tuple[Rating, ...]:
-    return tuple(
-        Rating(float(value), decision.rater_name(index, place), bool(value < limit))
-        for place, value in enumerate(ratings[index])
-        if not np.isnan(value)
-    )
-
-
-def _clearly_lower(ratings: Array) -> float:
-    """One pooled within-candidate deviation below the average of all ratings."""
-    counts = (~np.isnan(ratings)).sum(axis=-1)
-    rated = ratings[counts > 0]
-    squares = float(np.nansum((rated - np.nanmean(rated, axis=-1, keepdims=True)) ** 2))
-    pooled = squares / max(int(np.maximum(counts - 1, 0).sum()), 1)
-    return float(np.nanmean(ratings)) - float(np.sqrt(pooled))
-
-
-def _best_mean(decision: "Decision", answers: Sequence[AnswerOpinions]) -> int:
-    """The candidate with the highest average; the chosen one where it ties with others.
-
-    Of candidates that were given up early the average is not known.
-    """
-    whole = [answer for answer in answers if answer.complete] or list(answers)
-    best = max(answer.mean for answer in whole)
-    slack = 1e-9 * (1 + abs(best))
-    leaders = [answer.index for answer in whole if answer.mean >= best - slack]
-    return decision.index if decision.index in leaders else leaders[0]
-
-
-def _probability_different(decision: "Decision", ratings: Array, best_mean_chosen: bool) -> float:
-    """The probability that the answers divide people differently, by the default assumptions.
-
-    What a calibration has learnt is left aside: where answers usually differ, it would call a
-    difference usual, and not chance. Where another answer than the one with the highest average
-    was chosen, the answers that are ruled out do not count, as they did not for the choice.
-    """
-    summary = summarize(ratings[None]).only(decision.pools.eligible)
-    if not best_mean_chosen:
-        caution = _caution(decision)
-        level = MEDIUM if caution is None else caution
-        out = ruled_out(ratings[None], summary.count, summary.mean, level)
-        out[0, decision.index] = False
-        summary = summary.only(~out)
-    return float(spread_posterior(summary, DEFAULT_PRIOR).probability_different[0])
-
-
-def _caution(decision: "Decision") -> float | None:
-    caution = decision.rule.parameters.get("caution")
-    return None if caution is None else parse_caution(caution)

@@ -1,15 +1,12 @@
 """Short phrases about one answer of a decision, for tables and pictures."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from darc.decide.decision import Decision
 from darc.decide.explanation import join_words
 from darc.decide.opinions import AnswerOpinions
-
-if TYPE_CHECKING:
-    from darc.decide.decision import Decision
 
 # More names of unhappy raters than this are not written out.
 MAX_NAMES = 6
@@ -55,7 +52,7 @@ def _list_names(names: Sequence[str]) -> str:
     return join_words([*first, f"{len(names) - len(first)} others"])
 
 
-def incomplete_phrase(decision: "Decision", index: int) -> str:
+def incomplete_phrase(decision: Decision, index: int) -> str:
     """Why a candidate lacks some of its samples, such as "ruled out early, after 3 of 8 ratings".
 
     Args:
@@ -78,7 +75,7 @@ def incomplete_phrase(decision: "Decision", index: int) -> str:
     return f"ruled out early, after {seen} of {total} {noun}"
 
 
-def _count_samples(decision: "Decision", index: int) -> tuple[int, int]:
+def _count_samples(decision: Decision, index: int) -> tuple[int, int]:
     """How many samples of a candidate were seen, and how many there are."""
     exists = ~np.isnan(decision.pools.samples[0, :, index]).all(axis=0)
     if decision.unseen is None:

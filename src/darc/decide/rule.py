@@ -1,178 +1,85 @@
-"""A rule: a function from pools to choices, with its parameters bound and its tuning grid."""
+"""A selection rule: a function from pools to choices, with its parameters."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from darc.decide.choice import Choice
 from darc.decide.pools import Pools
+from darc.decide.search.plans import Plan
+from darc.decide.tuning_grid import Grid
 from darc.errors import InputError, UnknownName
 from darc.registry import keywords_of, summary_of
-from darc.typing import Array, Integers, Mask
 
-Knob = float | str
-Variants = list[dict[str, Knob]]
-Grid = Callable[["Scale", str], Variants]
-
-BETAS, STRENGTHS = {"coarse": 8, "fine": 45}, {"coarse": 9, "fine": 66}
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What the grids are scaled by.
-
-    `unit` is the typical deviation of a prompt's samples in the units the rules see, `candidates`
-    the largest K, `spreads` the typical deviation of each side input within a prompt. Units and
-    spreads are rounded to 1, 2 or 5 times a power of ten, so that they hardly depend on the data.
-    """
-
-    unit: float
-    candidates: int
-    spreads: tuple[tuple[str, float], ...] = ()
-
-    def spread(self, name: str) -> float:
-        """The spread of a side input, 1 where it is not known."""
-        return dict(self.spreads).get(name, 1.0)
-
-
-def steps(low: float, high: float, count: int, unit: float = 1.0) -> list[float]:
-    """0 and `count` numbers from low to high in equal ratios, times the unit, in few digits."""
-    digits = 1 if count < 20 else 2
-    found = (float(f"{step:.{digits}e}") for step in np.geomspace(low, high, count))
-    return [0.0, *(float(f"{step * unit:.5g}") for step in found)]
-
-
-def knob(name: str, low: float, high: float, power: int = 0, per: str = "") -> Grid:
-    """A grid of one parameter: 0, then low to high in equal ratios, the mildest first.
-
-    They are times the samples' unit to this power, and over the spread of the side input `per`.
-    """
-
-    def variants(scale: Scale, size: str) -> Variants:
-        unit = scale.unit**power / (scale.spread(per) if per else 1.0)
-        return [{name: v} for v in steps(low, high, STRENGTHS[size], unit)]
-
-    return variants
-
-
-def no_knobs(scale: Scale, size: str) -> Variants:
-    """The rule as it is, or under every beta where it depends on beta."""
-    return [{}]
-
-
-if TYPE_CHECKING:
-    from darc.decide.search.plans import Plan
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A rule's choices for P prompts.
-
-    `objective` (P, K) is what the rule compared, larger being better, NaN where undefined;
-    `feasible` (P, K) is the set it chose from; `flags` names conditions (P,) that a user must hear
-    of; `facts` are numbers or texts (P,) for the explanation, such as the threshold used.
-    """
-
-    index: Integers
-    objective: Array
-    feasible: Mask
-    flags: Mapping[str, Mask] = field(default_factory=dict)
-    facts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-
-    def one(self, position: int) -> "Choice":
-        """The choice for one prompt, as a batch of one."""
-        part = slice(position, position + 1)
-        arrays = self.index[part], self.objective[part], self.feasible[part]
-        told = ({name: each[part] for name, each in d.items()} for d in (self.flags, self.facts))
-        return Choice(*arrays, *told)
-
-
-def pick(keys: Sequence[Array], among: Mask, tolerance: Array) -> Integers:
-    """Index (P,) of the candidate that is best by the first key, ties by the next, then the lowest.
-
-    Keys are (P, K), larger is better, NaN is worst. Two candidates tie when they differ by no more
-    than the larger of their two tolerances (P, K).
-    """
-    left = among
-    rows = np.arange(len(among))
-    for key in keys:
-        ranked = np.where(left & ~np.isnan(key), key, -np.inf)
-        top = ranked.argmax(axis=1)
-        best = ranked[rows, top][:, None]
-        slack = np.maximum(tolerance, tolerance[rows, top][:, None])
-        with np.errstate(invalid="ignore"):
-            tied = left & (ranked >= best - slack)
-        left = np.where(np.isneginf(best), left, tied)
-    return left.argmax(axis=1)
-
-
-def largest(
-    pools: Pools,
-    objective: Array,
-    among: Mask | None = None,
-    fallback: Array | None = None,
-    flags: Mapping[str, Mask] | None = None,
-    facts: Mapping[str, NDArray[Any]] | None = None,
-) -> Choice:
-    """The `Choice` with the largest objective, ties to the larger mean, then to the lower index.
-
-    Where no candidate of `among` (default: the eligible ones) has a defined objective, as with a
-    single sample and no sigma, `fallback` takes its place and the flag `no_sigma` is set.
-    """
-    feasible = pools.eligible if among is None else among
-    raised = dict(flags or {})
-    if fallback is not None:
-        undefined = ~np.any(feasible & ~np.isnan(objective), axis=1)
-        objective = np.where(undefined[:, None], fallback, objective)
-        raised["no_sigma"] = undefined
-    index = pick([objective, pools.statistics.mean], feasible, pools.tolerance)
-    return Choice(index, objective, feasible, raised, facts or {})
-
-
+#: The names of side inputs, or a function that returns them for the parameters of a rule.
 Needs = tuple[str, ...] | Callable[[Mapping[str, Any]], tuple[str, ...]]
+#: A function that fits parameters to the first batch of prompts.
+Calibrate = Callable[[Pools, Mapping[str, Any]], Mapping[str, Any]]
+
+# What a method has besides the parameters of its rule; named in an error for an unknown one.
+_COMMON_PARAMETERS = ("beta", "gamma", "normalize", "min_samples", "seed")
+
+
+@dataclass(frozen=True)
+class RuleInputs:
+    """What a rule uses besides the samples."""
+
+    #: Side inputs that it cannot do without.
+    needs: Needs = ()
+    #: Side inputs that it uses if they are there.
+    takes: tuple[str, ...] = ()
+    #: Whether it uses who gave a sample.
+    raters: bool = False
+    #: The fewest scorers that it makes sense with.
+    min_scorers: int = 1
+
+
+@dataclass(frozen=True)
+class RuleWording:
+    """How a rule's choice is explained. Texts are formatted with its parameters and facts."""
+
+    #: Completes the sentence "it has ...".
+    explanation: str = "the largest objective"
+    #: Completes the sentence "it is ..." for a feasible set of one.
+    alone: str = ""
+    #: Takes the place of `explanation` where a flag is raised, by the name of the flag.
+    instead: Mapping[str, str] = field(default_factory=dict)
+    #: The statistic for which a rule that depends on beta passes over a candidate with the largest
+    #: mean and value.
+    weakness: str = "risk_premium"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A named selection rule.
-
-    `function(pools, **parameters)` returns a `Choice`. `needs` names the side inputs it cannot do
-    without (or is a function of the parameters), `takes` those it uses if they are there. `because`
-    completes the sentence "it has ...", formatted with the parameters and facts, `instead` does so
-    where a flag is raised, and `alone` the sentence "it is ..." for a feasible set of one.
-    `plan` makes lazy search possible; `calibrate(pools, parameters)` returns parameters that are
-    fitted once, on the first batch. `by_value` marks rules that depend on beta; `weakness` is the
-    statistic for which such a rule passes over a candidate with the largest mean and value. `few`
-    marks a rule that allows for few samples itself, so that none is left out for having few;
-    `raters` one that wants to know who gave a sample, and `unasked` one that is evaluated beside
-    the others where no rule is named. Of the parameters that are `exclusive` one may be given, and
-    `aliases` maps other names of parameters to their own. How a parameter is annotated says what it
-    may be, and so what services and pages offer. `grid` lists
-    the settings that `darc tune` tries, None for a rule that is not tuned, and `scorers` the fewest
-    that it makes sense with.
-    """
+    """A named selection rule. The annotations of its parameters say which values they may have."""
 
     name: str
+    #: Called as `function(pools, **parameters)`; its keyword-only arguments are the parameters.
     function: Callable[..., Choice]
-    needs: Needs = ()
-    takes: tuple[str, ...] = ()
-    because: str = "the largest objective"
-    alone: str = ""
-    instead: Mapping[str, str] = field(default_factory=dict)
+    inputs: RuleInputs = RuleInputs()
+    wording: RuleWording = RuleWording()
+    #: Whether it depends on beta.
     by_value: bool = False
-    weakness: str = "risk_premium"
-    plan: "Plan | None" = None
-    few: bool = False
+    #: Whether it allows for few samples itself, so that no candidate is left out for having few.
+    allow_few_samples: bool = False
+    #: Whether it is evaluated where no rule is named.
+    evaluated_by_default: bool = True
+    #: Parameters of which only one may be given.
     exclusive: tuple[str, ...] = ()
+    #: Other names of parameters.
     aliases: Mapping[str, str] = field(default_factory=dict)
-    raters: bool = False
-    unasked: bool = True
+    #: Makes lazy search possible, None for a rule that needs every sample.
+    plan: Plan | None = None
+    #: The settings that `darc tune` tries, None for a rule that is not tuned.
     grid: Grid | None = None
-    scorers: int = 1
-    calibrate: Callable[[Pools, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    #: Returns parameters that are fitted once, on the first batch.
+    calibrate: Calibrate | None = None
+    #: The values of the parameters; those that are not given have their defaults.
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Complete the parameters with their defaults."""
+        object.__setattr__(self, "parameters", {**self.defaults, **self.parameters})
 
     @property
     def summary(self) -> str:
@@ -180,49 +87,57 @@ class Rule:
         return summary_of(self.function)
 
     @property
-    def defaults(self) -> dict[str, Any]:
+    def defaults(self) -> Mapping[str, Any]:
         """The rule's own parameters and their defaults."""
-        return dict(keywords_of(self.function))
+        return keywords_of(self.function)
+
+    @property
+    def side_names(self) -> tuple[str, ...]:
+        """Names of the side inputs that this rule, so bound, needs or can use."""
+        return (*self.required(), *self.inputs.takes)
 
     def bind(self, **parameters: Any) -> "Rule":
-        """The same rule with some parameters set; an unknown one raises `UnknownName`."""
-        known = self.defaults
-        parameters = {self.aliases.get(name, name): value for name, value in parameters.items()}
-        for name in parameters:
-            if name not in known:
-                everything = [*known, "beta", "gamma", "normalize", "min_samples", "seed"]
-                raise UnknownName("parameter", name, everything, f" for rule {self.name!r}")
-        return replace(self, parameters={**known, **self.parameters, **parameters})
+        """Set some parameters.
+
+        Raises:
+            UnknownName: If the rule has no such parameter.
+        """
+        values = {self.aliases.get(name, name): value for name, value in parameters.items()}
+        for name in values:
+            if name not in self.defaults:
+                all_names = [*self.defaults, *_COMMON_PARAMETERS]
+                raise UnknownName("parameter", name, all_names, f" for rule {self.name!r}")
+        return replace(self, parameters={**self.parameters, **values})
 
     def has_parameter(self, name: str) -> bool:
         """Whether the rule takes a parameter of this name or alias."""
         return self.aliases.get(name, name) in self.defaults
 
     def fitted(self, pools: Pools) -> "Rule":
-        """The same rule with every parameter set, and what it learns from the pools."""
-        bound = self.bind()
+        """The same rule with what it learns from the pools, if it does."""
         if self.calibrate is None:
-            return bound
-        return bound.bind(**self.calibrate(pools, bound.parameters))
+            return self
+        learnt = self.calibrate(pools, self.parameters)
+        if not learnt:
+            return self
+        return self.bind(**learnt)
 
     def required(self) -> tuple[str, ...]:
         """Names of the side inputs that this rule, so bound, cannot do without."""
-        if callable(self.needs):
-            return self.needs({**self.defaults, **self.parameters})
-        return self.needs
-
-    @property
-    def side_names(self) -> tuple[str, ...]:
-        """Names of the side inputs that this rule, so bound, needs or can use."""
-        return (*self.required(), *self.takes)
+        if callable(self.inputs.needs):
+            return self.inputs.needs(self.parameters)
+        return self.inputs.needs
 
     def choose(self, pools: Pools) -> Choice:
-        """The rule's `Choice` for the pools; a missing side input raises `InputError`."""
+        """Choose a candidate for each prompt.
+
+        Raises:
+            InputError: If a side input is missing.
+        """
         for name in self.required():
             if name not in pools.side:
-                raise InputError(
-                    f"rule {self.name!r} needs the side input {name!r}",
-                    f"give {name}=..., one row a candidate"
-                    + (" with a sample of each pass" if name == "dropout" else ""),
-                )
+                hint = f"give {name}=..., one row per candidate"
+                if name == "dropout":
+                    hint += " with a sample of each pass"
+                raise InputError(f"rule {self.name!r} needs the side input {name!r}", hint)
         return self.function(pools, **self.parameters)

@@ -326,7 +326,7 @@ def _bind(rule: str | Rule, parameters: Mapping[str, Any]) -> tuple[Rule, dict[s
     found = rules.get(rule) if isinstance(rule, str) else rule
     given = {name: value for name, value in parameters.items() if found.has_parameter(name)}
     bound = found.bind(**given)
-    names = (SIDE_INPUTS.keys() | {*bound.required(), *bound.takes}) - given.keys()
+    names = (SIDE_INPUTS.keys() | {*bound.side_names}) - given.keys()
     side = {name: value for name, value in parameters.items() if name in names}
     return bound.bind(**{k: v for k, v in parameters.items() if k not in names}), side
 

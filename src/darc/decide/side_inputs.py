@@ -34,7 +34,7 @@ def side_inputs_for(rule: Rule, side: Mapping[str, Any]) -> dict[str, Any]:
         if name not in side:
             message = f"rule {rule.name!r} needs {name!r}, which the generator does not give"
             raise missing_side_input(message, name)
-    names = [name for name in (*rule.required(), *rule.takes) if name in side]
+    names = [name for name in rule.side_names if name in side]
     return {name: np.asarray(side[name], dtype=np.float64) for name in names}
 
 

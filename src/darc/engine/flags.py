@@ -1,6 +1,6 @@
 """The flags of an outcome: what went otherwise than asked, as short names and as sentences."""
 
-from darc.decide.decision import FLAGS
+from darc.decide.flags import FLAGS
 
 FEWER_CANDIDATES = "fewer_candidates"
 FEWER_SCORERS = "fewer_scorers"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from darc.decide.decision import Decision, flag_words
+from darc.decide.decision import Decision
+from darc.decide.flags import flag_words
 from darc.decide.statistics.repeats import components
 from darc.engine.flags import FLAG_SENTENCES
 from darc.engine.surface_scorers import surface_note
@@ -255,7 +256,7 @@ class Outcome:
             gap = np.nanmax(statistics.value) - statistics.value[index]
             return f"value {gap:.2f} below the best"
         # Higher sigma is the reason where the rule goes by it, or nothing else speaks against.
-        goes_by_it = decision.rule.weakness == "sigma" or (
+        goes_by_it = decision.rule.wording.weakness == "sigma" or (
             len(self.scores.scorers) == 1 and statistics.mean[index] >= statistics.mean[self.index]
         )
         if goes_by_it and statistics.sigma[index] > statistics.sigma[self.index]:

@@ -44,7 +44,7 @@ class SideInputMaker:
 
     def is_needed(self, rule: Rule) -> bool:
         """Whether a rule uses side inputs that have to be computed."""
-        return bool(rule.required() or set(rule.takes) & set(self.scorers))
+        return bool(rule.required() or set(rule.inputs.takes) & set(self.scorers))
 
     def compute(self, prompt: Prompt, candidates: Sequence[Candidate]) -> dict[str, Any]:
         """Compute all side inputs that can be computed for one prompt's candidates.

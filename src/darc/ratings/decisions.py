@@ -120,7 +120,7 @@ def _check_side(rules: Iterable[Rule], table: SideTable | None, extras: Iterable
 def _side_inputs(rule: Rule, batch: Batch, table: SideTable | None) -> dict[str, Array]:
     """What the rule needs, or can use, of the side inputs, padded with NaN to (P, K, ...)."""
     result = {name: _input(name, batch, table) for name in rule.required() if name != "dropout"}
-    if "dropout" in (*rule.required(), *rule.takes):
+    if "dropout" in rule.side_names:
         columns = {*(table.numbers if table else ()), *batch.extras(0, 0)}
         passes = list(takewhile(lambda name: name in columns, (f"dropout_{i}" for i in count(1))))
         if passes:
@@ -212,7 +212,7 @@ def decide_table(
     learns = any(method.learns for method in methods)
     uses_systems = learns and system != "none"
     groups = {}
-    if learns or any(method.rule.raters for method in methods):
+    if learns or any(method.rule.inputs.raters for method in methods):
         groups = table.groups()
 
     def sample_batch(batch: Batch, learning: bool = False) -> SampleBatch:

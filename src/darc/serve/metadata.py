@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from darc.decide.decision import flag_words
 from darc.decide.explanation import WORDING_NOTE
+from darc.decide.flags import flag_words
 from darc.decide.method import decided_on
 from darc.engine.copies import MergedCandidates
 from darc.engine.flags import FLAG_SENTENCES

@@ -7,11 +7,12 @@ from tests.analysis.helpers import make_source
 
 from darc.analysis.evaluate.contest import ContestSettings, compare_rules
 from darc.analysis.evaluate.methods import decide_halves, methods, with_normalization
+from darc.decide.choice import Choice
 from darc.decide.model.calibration import Calibration
 from darc.decide.model.calibration_file import as_calibrations
 from darc.decide.pools import Pools
 from darc.decide.registry import rules
-from darc.decide.rule import Choice, Rule
+from darc.decide.rule import Rule
 from darc.decide.select import select, select_batch
 from darc.errors import InputError, UnknownName
 from darc.ratings.ratings import Halves, Ratings

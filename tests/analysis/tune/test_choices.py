@@ -12,8 +12,8 @@ import darc
 from darc.analysis.tune.crossfit import choices
 from darc.analysis.tune.grid import grid, tunable
 from darc.decide.method import Method
-from darc.decide.rule import Scale
 from darc.decide.sample_batch import SampleBatch
+from darc.decide.tuning_grid import Scale
 
 SPREADS = (("atypicality", 0.2), ("log_likelihood", 0.5), ("similarity", 0.1))
 EVERY = [
@@ -57,7 +57,7 @@ def test_choices_are_those_of_select_batch(
     found = choices(batch, [replace(method, seed=seed) for method in settings])
     for row, setting in zip(found, settings, strict=True):
         rule = setting.rule
-        used: dict[str, Any] = {n: side[n] for n in (*rule.required(), *rule.takes) if n in side}
+        used: dict[str, Any] = {n: side[n] for n in rule.side_names if n in side}
         expected = darc.select_batch(
             samples,
             rule,

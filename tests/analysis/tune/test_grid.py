@@ -15,8 +15,8 @@ from darc.analysis.tune.grid import (
 )
 from darc.cli import main
 from darc.decide.method import Method
-from darc.decide.rule import Scale
 from darc.decide.sample_batch import SampleBatch
+from darc.decide.tuning_grid import Scale
 from darc.errors import InputError, UnknownName
 
 SPREADS = (("atypicality", 0.2), ("log_likelihood", 0.5), ("similarity", 0.1))

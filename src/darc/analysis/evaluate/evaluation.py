@@ -20,7 +20,7 @@ from darc.analysis.evaluate.contest import (
 )
 from darc.analysis.frame import WORDS, Frame, joined, table
 from darc.analysis.report import pool_tables, proxy_tables, rule_tables
-from darc.decide.decision import FLAGS
+from darc.decide.flags import FLAGS
 from darc.engine.surface_scorers import surface_note
 from darc.errors import DarcError, InputError
 from darc.ratings.joining import JoinedRatings, join

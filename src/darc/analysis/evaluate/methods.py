@@ -49,7 +49,7 @@ def methods(
     Best-of-K, which everything is compared with, always comes first. Rules that learn go by the
     `calibrations`, if there are any, and those that have a caution by `caution`.
     """
-    usual = [name for name in rules if rules.get(name).unasked]
+    usual = [name for name in rules if rules.get(name).evaluated_by_default]
     wanted = [BASELINE, *(text for text in texts or usual if text != BASELINE)]
     shared = {} if caution is None else {"caution": caution}
     return parse_methods(wanted, shared, beta=beta, gamma=gamma, calibrations=calibrations)
@@ -110,7 +110,7 @@ def decide_halves(
         else:
             usable.append(replace(method, seed=seed))
     ids: dict[str, Any] = {}
-    if any(method.learns or method.rule.raters for method in usable):
+    if any(method.learns or method.rule.inputs.raters for method in usable):
         learning = source.has_raters and all(method.calibrations is None for method in usable)
         ids = ids_of(source, halves.select.raters, kept, learning)
     batch = SampleBatch(

@@ -7,9 +7,9 @@ import numpy as np
 
 from darc.decide.method import Method
 from darc.decide.registry import rules
-from darc.decide.rule import BETAS, STRENGTHS, Knob, Scale, steps
 from darc.decide.select import SIDE_INPUTS
 from darc.decide.statistics import risk
+from darc.decide.tuning_grid import BETAS, STRENGTHS, Knob, Scale, steps
 from darc.errors import InputError, UnknownName
 from darc.typing import Array
 
@@ -53,7 +53,7 @@ def tunable(scorers: int, side: Mapping[str, object]) -> tuple[list[str], dict[s
         if not any(set(names) <= side.keys() for names in needs):
             missing = next(each for each in rule.required() if each not in side)
             absent[name] = f"needs the side input {missing!r}"
-        elif scorers < rule.scorers:
+        elif scorers < rule.inputs.min_scorers:
             absent[name] = "needs several scorers"
         else:
             known.append(name)

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from darc.decide.choice import Choice, largest
 from darc.decide.ids import Ids
 from darc.decide.model.severity import FEWEST_DF
 from darc.decide.pools import Pools
 from darc.decide.registry import rule
-from darc.decide.rule import Choice, largest
 from darc.decide.rules.welfare import averaged
 from darc.decide.statistics.arrays import check_number
 from darc.decide.statistics.risk import entropic_value
@@ -19,11 +19,13 @@ from darc.typing import Array, Number
 
 @rule(
     "group",
-    because="the largest soft minimum over groups, who differ on it {ratio:.2g} times as much as "
-    "candidates do",
+    explanation=(
+        "the largest soft minimum over groups, who differ on it {ratio:.2g} times as much as "
+        "candidates do"
+    ),
     instead={"no_groups": "the largest mean"},
-    unasked=False,
-    raters=True,
+    evaluated_by_default=False,
+    uses_raters=True,
     calibrate=lambda pools, p: {"learnt": p["learnt"] or learn_groups(pools)},
 )
 def group(

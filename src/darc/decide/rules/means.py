@@ -2,19 +2,20 @@
 
 import numpy as np
 
+from darc.decide.choice import Choice, largest
 from darc.decide.pools import Pools
 from darc.decide.registry import rule
-from darc.decide.rule import Choice, Scale, Variants, knob, largest
 from darc.decide.search import plans
 from darc.decide.statistics import risk
 from darc.decide.statistics.arrays import check_share, check_weight
 from darc.decide.statistics.bounds import lcb_coefficient
+from darc.decide.tuning_grid import Scale, Variants, knob
 from darc.typing import Inside, Level, Tail
 
 
 @rule(
     "mean",
-    because="the largest mean",
+    explanation="the largest mean",
     plan=plans.by_row(lambda row, _: row.top.mean),
 )
 def mean(pools: Pools) -> Choice:
@@ -30,7 +31,7 @@ def _cvar_grid(scale: Scale, size: str) -> Variants:
 
 @rule(
     "cvar",
-    because="the largest mean over its lowest samples, a share of {alpha:g}",
+    explanation="the largest mean over its lowest samples, a share of {alpha:g}",
     plan=plans.by_row(lambda row, p: row.best_cvar(p["alpha"])),
     grid=_cvar_grid,
 )
@@ -45,7 +46,7 @@ def _lcb_grid(scale: Scale, size: str) -> Variants:
 
 @rule(
     "lcb",
-    because="the largest mean less its multiple of sigma",
+    explanation="the largest mean less its multiple of sigma",
     instead={"no_sigma": "the largest mean"},
     plan=plans.lcb,
     grid=_lcb_grid,
@@ -75,7 +76,7 @@ def lcb(
 @rule(
     "mc_dropout",
     needs=("dropout",),
-    because="the largest mean less {lam:g} sigma over its passes",
+    explanation="the largest mean less {lam:g} sigma over its passes",
     instead={"no_sigma": "the largest mean over its passes"},
     grid=knob("lam", 0.05, 5.0),
 )
@@ -87,7 +88,7 @@ def mc_dropout(pools: Pools, *, lam: Level = 1.0) -> Choice:
     return largest(pools, average - weight * risk.sigma(passes), fallback=average)
 
 
-@rule("worst", because="the largest mean under its worst scorer")
+@rule("worst", explanation="the largest mean under its worst scorer")
 def worst(pools: Pools) -> Choice:
     """Largest minimum over scorers of the normalised means (worst-case optimisation)."""
     return largest(pools, np.fmin.reduce(pools.by_scorer.mean, axis=1))
@@ -95,9 +96,9 @@ def worst(pools: Pools) -> Choice:
 
 @rule(
     "uwo",
-    because="the largest mean less {lam:g} times the variance over scorers",
+    explanation="the largest mean less {lam:g} times the variance over scorers",
     grid=knob("lam", 0.05, 10.0, power=-1),
-    scorers=2,
+    min_scorers=2,
 )
 def uwo(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest mean over scorers - lam * their variance (ddof = 0)."""

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from darc.decide.choice import Choice, largest
 from darc.decide.pools import Pools
 from darc.decide.registry import rule
-from darc.decide.rule import STRENGTHS, Choice, Scale, Variants, knob, largest
 from darc.decide.statistics import risk
 from darc.decide.statistics.arrays import check_level
 from darc.decide.statistics.draws import poisson as poisson_numbers
 from darc.decide.statistics.draws import uniforms
+from darc.decide.tuning_grid import STRENGTHS, Scale, Variants, knob
 from darc.errors import InputError
 from darc.typing import Array, Integers, Level, Mask, Positive, Reward
 
@@ -20,7 +21,7 @@ from darc.typing import Array, Integers, Level, Mask, Positive, Reward
 @rule(
     "soft",
     takes=("copies",),
-    because="been drawn with probability proportional to exp(mean / T), T = {temperature:g}",
+    explanation="been drawn with probability proportional to exp(mean / T), T = {temperature:g}",
     grid=knob("temperature", 0.02, 2.0, power=1),
 )
 def soft(pools: Pools, *, temperature: Positive = 1.0) -> Choice:
@@ -49,8 +50,8 @@ MOST = 1e200
 @rule(
     "pessimism",
     takes=("copies",),
-    because="been accepted first, by a weight that rises with its mean",
-    unasked=False,
+    explanation="been accepted first, by a weight that rises with its mean",
+    evaluated_by_default=False,
 )
 def pessimism(pools: Pools, *, b: Level = 1.0) -> Choice:
     """A candidate accepted with probability w / max w, w = max(0, (mean - t) / b), mean w = 1.
@@ -99,7 +100,7 @@ def _poisson_grid(scale: Scale, size: str) -> Variants:
 @rule(
     "poisson",
     takes=("copies",),
-    because="the largest reward of {near} candidates drawn",
+    explanation="the largest reward of {near} candidates drawn",
     alone="the only candidate drawn",
     grid=_poisson_grid,
 )
@@ -151,7 +152,7 @@ _OTHER = np.uint64(0x5A17C0DE)
 @rule(
     "hedgetune",
     takes=("copies",),
-    because="the largest reward of {near} candidates drawn at rate {rate:g}",
+    explanation="the largest reward of {near} candidates drawn at rate {rate:g}",
     alone="the only candidate drawn at rate {rate:g}",
     calibrate=lambda pools, p: tune(pools, p["rates"]) if p["rate"] is None else {},
 )

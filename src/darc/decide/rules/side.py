@@ -5,10 +5,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from darc.decide.choice import Choice, largest
 from darc.decide.pools import Pools
 from darc.decide.registry import rule
-from darc.decide.rule import Choice, Scale, Variants, knob, largest
 from darc.decide.statistics.arrays import check_level, check_share, check_weight
+from darc.decide.tuning_grid import Scale, Variants, knob
 from darc.errors import InputError
 from darc.typing import Array, Level, Positive, Reward, Share, Tail
 
@@ -22,7 +23,7 @@ def _mbr_grid(scale: Scale, size: str) -> Variants:
     "mbr",
     needs=("similarity",),
     takes=("copies",),
-    because="the largest mean similarity to the others",
+    explanation="the largest mean similarity to the others",
     grid=_mbr_grid,
 )
 def mbr(
@@ -77,10 +78,10 @@ def _majority_grid(scale: Scale, size: str) -> Variants:
     "majority",
     needs=_majority_needs,
     takes=("copies",),
-    because="the largest mean of {near} whose answer is shared by enough others",
+    explanation="the largest mean of {near} whose answer is shared by enough others",
     alone="the only one whose answer is shared by enough others",
     instead={"no_majority": "the largest mean"},
-    unasked=False,
+    evaluated_by_default=False,
     grid=_majority_grid,
 )
 def majority(
@@ -145,7 +146,7 @@ def _rbon_grid(scale: Scale, size: str) -> Variants:
     "rbon",
     needs=_rbon_needs,
     takes=("copies",),
-    because="the largest reward plus {b:g} times its regulariser",
+    explanation="the largest reward plus {b:g} times its regulariser",
     grid=_rbon_grid,
 )
 def rbon(
@@ -175,7 +176,7 @@ def rbon(
 @rule(
     "caution",
     needs=("atypicality",),
-    because="the largest reward less {a:g} times its atypicality",
+    explanation="the largest reward less {a:g} times its atypicality",
     grid=knob("a", 0.02, 5.0, power=1, per="atypicality"),
 )
 def caution(pools: Pools, *, a: Level = 1.0, reward: Reward = "mean") -> Choice:

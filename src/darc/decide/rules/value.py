@@ -4,18 +4,19 @@ from typing import Literal
 
 import numpy as np
 
+from darc.decide.choice import Choice, largest, pick
 from darc.decide.pools import Pools
 from darc.decide.registry import rule
-from darc.decide.rule import Choice, Scale, Variants, knob, largest, no_knobs, pick, steps
 from darc.decide.search import plans
 from darc.decide.statistics.arrays import check_level, check_weight
+from darc.decide.tuning_grid import Scale, Variants, knob, no_knobs, steps
 from darc.errors import InputError
 from darc.typing import Array, Level, Share
 
 
 @rule(
     "entropic",
-    because="the largest entropic value",
+    explanation="the largest entropic value",
     by_value=True,
     plan=plans.by_row(lambda row, _: row.top.value),
     grid=no_knobs,
@@ -27,7 +28,7 @@ def entropic(pools: Pools) -> Choice:
 
 @rule(
     "penalty",
-    because="the largest value less {lam:g} times its risk premium",
+    explanation="the largest value less {lam:g} times its risk premium",
     instead={"no_sigma": "the largest value"},
     by_value=True,
     plan=plans.by_row(lambda row, p: row.best_penalty(p["lam"])),
@@ -55,7 +56,7 @@ def _tau_grid(scale: Scale, size: str) -> Variants:
 
 @rule(
     "tau",
-    because="the largest {objective} of {near} whose risk premium is at most {threshold:.4g}",
+    explanation="the largest {objective} of {near} whose risk premium is at most {threshold:.4g}",
     alone="the only one whose risk premium is at most {threshold:.4g}",
     instead={"infeasible": "the largest {objective}"},
     by_value=True,
@@ -115,7 +116,7 @@ def _quantile(premium: Array, share: float) -> Array:
 
 @rule(
     "epsilon",
-    because="the lowest sigma of {near} within {epsilon:g} of the best value",
+    explanation="the lowest sigma of {near} within {epsilon:g} of the best value",
     alone="the only one within {epsilon:g} of the best value",
     instead={"no_sigma": "the largest value"},
     by_value=True,

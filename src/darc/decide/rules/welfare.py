@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from darc.decide.choice import Choice, largest
 from darc.decide.pools import Pools, over_scorers
 from darc.decide.registry import rule
-from darc.decide.rule import Choice, largest
 from darc.decide.statistics.arrays import check_number, stacked
 from darc.decide.statistics.kernel import ROUNDING
 from darc.typing import Array, Integers, Number
@@ -12,9 +12,9 @@ from darc.typing import Array, Integers, Number
 
 @rule(
     "borda",
-    because="the largest share of others that raters rank below it",
-    unasked=False,
-    raters=True,
+    explanation="the largest share of others that raters rank below it",
+    evaluated_by_default=False,
+    uses_raters=True,
 )
 def borda(pools: Pools) -> Choice:
     """Largest mean over raters of the share of other candidates that they rate lower (Borda).
@@ -63,7 +63,11 @@ def _columns(ratings: Array, raters: Integers) -> Array:
     return np.where(times > 0, total / np.maximum(times, 1.0), np.nan)
 
 
-@rule("leximin", because="the best sorted samples, compared from the worst up", unasked=False)
+@rule(
+    "leximin",
+    explanation="the best sorted samples, compared from the worst up",
+    evaluated_by_default=False,
+)
 def leximin(pools: Pools) -> Choice:
     """Largest lowest sample, ties by the next lowest, and so on (leximin).
 
@@ -85,7 +89,11 @@ def leximin(pools: Pools) -> Choice:
 BELOW = 0.1
 
 
-@rule("nash", because="the largest mean log of its samples above the floor", unasked=False)
+@rule(
+    "nash",
+    explanation="the largest mean log of its samples above the floor",
+    evaluated_by_default=False,
+)
 def nash(pools: Pools, *, floor: Number | None = None) -> Choice:
     """Largest mean of log(sample - floor), the product of what raters have above a floor (Nash).
 
@@ -111,9 +119,9 @@ NOTHING = 1e-9
 
 @rule(
     "veto",
-    because="stood longest while raters used up what they like least",
-    unasked=False,
-    raters=True,
+    explanation="stood longest while raters used up what they like least",
+    evaluated_by_default=False,
+    uses_raters=True,
 )
 def veto(pools: Pools) -> Choice:
     """The last one standing while raters consume their least liked candidates at equal speed.

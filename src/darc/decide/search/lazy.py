@@ -62,14 +62,14 @@ class LazySearch:
             raise InputError(
                 "no_rating_below cannot be checked without every rating", "use darc.select"
             )
-        self._rule = rule.bind()
+        self._rule = rule
         self._plan = rule.plan
         self._bounds = bounds
         self._normalize = normalize
         self._clip = clip
         self._labels = labels or Labels()
         scorers = max(1, len(np.atleast_2d(np.asarray(bounds, dtype=object))))
-        if rule.few and min_samples is None:
+        if rule.allow_few_samples and min_samples is None:
             min_samples = 1
         self._pools = Pools(
             np.zeros((1, scorers, 2, 2)),

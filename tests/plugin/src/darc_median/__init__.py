@@ -15,7 +15,7 @@ from darc.parts.generators import SamplingParameters, candidate_seeds
 from darc.types import Candidate, Prompt
 
 
-@darc.rule("median", because="the largest median of its samples, over the worst scorer")
+@darc.rule("median", explanation="the largest median of its samples, over the worst scorer")
 def median(pools: darc.Pools, *, bonus: float = 0.0) -> darc.Choice:
     """Largest median of the samples, the least over scorers, plus a bonus times the mean."""
     samples = pools.normalized(pools.samples)

@@ -6,7 +6,9 @@ import darc
 
 
 @darc.rule(
-    "trimmed", because="the largest mean without its extremes", grid=darc.knob("weight", 0.05, 5.0)
+    "trimmed",
+    explanation="the largest mean without its extremes",
+    grid=darc.knob("weight", 0.05, 5.0),
 )
 def trimmed(pools: darc.Pools, *, weight: float = 1.0) -> darc.Choice:
     """Largest mean plus a weight times the median."""
