@@ -29,7 +29,8 @@ from darc.parts.scorers.caution import read_model
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Questions
 from darc.serve.metadata import Audit
-from darc.study.store import backup, open_store
+from darc.study.backup import backup
+from darc.study.store import open_store
 from darc.web.keys import make_key, read_keys
 
 DEEP = "[" * 100_000

@@ -15,7 +15,7 @@ from tests.study.making import running as running_study
 from tests.web.raw import served
 
 from darc.study.app import make_app
-from darc.study.people import issue_links
+from darc.study.links import issue_links
 
 WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
 

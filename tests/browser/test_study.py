@@ -147,7 +147,7 @@ def test_pairs_by_arrows_and_t(browser: Browser, pairs: Running) -> None:
     moved(browser, before)
     assert set(answers(pairs, "r001")) <= {0.0, 0.5, 1.0}
     assert answers(pairs, "r001")[2] == 0.5
-    assert status(pairs.store).given == 3
+    assert status(pairs.store).valid_ratings == 3
     assert browser.problems() == []
 
 
@@ -226,7 +226,7 @@ def test_a_choice_survives_a_reload_and_a_lost_connection(browser: Browser, pair
     browser.command("Network.emulateNetworkConditions", {**offline, "offline": False})
     moved(browser, before)
     assert len(answers(pairs, "r003")) == 2
-    assert status(pairs.store).given == 1
+    assert status(pairs.store).valid_ratings == 1
 
 
 def test_a_comment_is_typed_and_a_task_skipped(browser: Browser, tmp_path: Path) -> None:

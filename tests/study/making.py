@@ -13,12 +13,13 @@ import httpx
 from sqlalchemy import select
 
 from darc.study import answers, schema
+from darc.study.answers import Submission
 from darc.study.app import make_app
-from darc.study.claims import Step, next_step
-from darc.study.items import study_units
-from darc.study.people import issue_links
-from darc.study.plan import create
+from darc.study.checks import study_units
+from darc.study.creation import create
+from darc.study.links import issue_links
 from darc.study.settings import StudySettings, study_settings
+from darc.study.steps import Step, next_step
 from darc.study.store import Store, open_store
 from darc.web.server import listen, make_server
 from darc.web.trusted_proxies import TrustedProxies
@@ -112,7 +113,9 @@ def rate(store: Store, person: int, value: float = 5.0) -> str:
     step = next_step(store, person)
     if step.task is not None:
         reference = step.task.unit["reference"]
-        answers.submit(store, person, code(step), 0, value if reference is None else reference)
+        answers.submit(
+            store, person, Submission(code(step), 0, value if reference is None else reference)
+        )
     return step.name
 
 

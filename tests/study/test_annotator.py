@@ -10,8 +10,8 @@ from tests.study.test_export import rows_of
 from darc.cli import main
 from darc.study import schema
 from darc.study.export import files
+from darc.study.markdown import render_markdown as render
 from darc.study.people import erase
-from darc.study.site import render
 from darc.study.status import close, status
 
 COMPREHENSION = [
@@ -113,7 +113,7 @@ def test_a_skipped_item_is_left_to_others(tmp_path: Path) -> None:
             for _ in range(6):
                 assert robot.send("/answer", skip="yes").status_code == 303
             assert "Thank you" in robot.page()
-        assert status(one.store).given == 0
+        assert status(one.store).valid_ratings == 0
         found = status(one.store)
         assert [item.skipped for item in found.items] == [1] * 6
         assert found.people[0].care.flags == ("skips most",)
@@ -141,7 +141,7 @@ def test_a_skip_may_be_taken_back_and_an_answer_too(tmp_path: Path) -> None:
         for answer, valid in (({"answer": "7"}, 1), ({"skip": "yes"}, 0), ({"answer": "3"}, 1)):
             path, fields = form_of(robot.client.get("/back").text)
             assert robot.post(path, {**fields, **answer}).status_code == 303
-            assert status(one.store).given == valid
+            assert status(one.store).valid_ratings == valid
 
 
 def test_training_cannot_be_skipped(tmp_path: Path) -> None:

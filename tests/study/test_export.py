@@ -13,13 +13,15 @@ from tests.study.robots import Robot, obedient
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.study.claims import next_step
+from darc.study.backup import backup
+from darc.study.exclusions import exclude_by_name
 from darc.study.export import export, files
-from darc.study.items import is_formula, read_items
-from darc.study.people import exclude_by_name
+from darc.study.items import read_items
 from darc.study.plan import design_of, plan
+from darc.study.spreadsheets import is_formula
 from darc.study.status import close, status
-from darc.study.store import backup, open_store
+from darc.study.steps import next_step
+from darc.study.store import open_store
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
@@ -81,10 +83,10 @@ def test_a_backup_is_taken_while_serving(tmp_path: Path) -> None:
         with Robot(one.url, one.links[0][1], obedient(lambda text: "5")) as robot:
             robot.work(6)
             backup(one.store, tmp_path / "copy.db")
-            before = status(one.store).given
+            before = status(one.store).valid_ratings
             robot.work()
         copy = open_store(str(tmp_path / "copy.db"))
-        assert status(copy).given == before > 0
+        assert status(copy).valid_ratings == before > 0
         copy.close()
     connection = sqlite3.connect(tmp_path / "copy.db")
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

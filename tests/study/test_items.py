@@ -7,7 +7,8 @@ from tests.runs.makers import IDS, start
 from tests.study.making import config_for, write_checks
 
 from darc.errors import InputError
-from darc.study.items import check_units, item_units, read_items
+from darc.study.checks import check_units
+from darc.study.items import item_units, read_items
 from darc.study.settings import ItemSettings
 
 

@@ -16,9 +16,9 @@ from tests.study.process import Server
 from tests.study.robots import form_of
 
 from darc.study import schema
-from darc.study.items import study_units
-from darc.study.people import issue_links
-from darc.study.plan import create
+from darc.study.checks import study_units
+from darc.study.creation import create
+from darc.study.links import issue_links
 from darc.study.store import Store, open_store
 
 PEOPLE, PROMPTS, RATINGS = 50, 40, 5

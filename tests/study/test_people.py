@@ -14,12 +14,12 @@ from tests.study.robots import Robot, form_of, obedient
 from darc.cli import main
 from darc.ratings.simulated import simulate, two_minds
 from darc.study import schema
-from darc.study.answers import agree
+from darc.study.answers import Submission, agree
 from darc.study.answers import submit as send
-from darc.study.claims import next_step
 from darc.study.export import export
-from darc.study.people import issue_links
+from darc.study.links import issue_links
 from darc.study.status import close, status
+from darc.study.steps import next_step
 
 Person = Callable[[str, float | None], float]
 
@@ -76,7 +76,7 @@ def test_bad_raters_are_caught_and_their_slots_rated_again(place: str, tmp_path:
             with store.write() as connection:
                 connection.execute(own.values(shown=clock[0]))
             clock[0] += seconds
-            send(store, person, code, 0, answer(unit["first"], unit["reference"]))
+            send(store, person, Submission(code, 0, answer(unit["first"], unit["reference"])))
         if not active and status(store).complete < len(status(store).items):
             active = [p for p in range(1, 10) if next_step(store, p).task is not None]
     found = status(store)

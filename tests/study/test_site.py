@@ -15,9 +15,9 @@ from tests.study.robots import Robot, form_of
 from tests.web.raw import ask, connected, request
 
 from darc.cli import main
-from darc.study.people import issue_links, revoke
-from darc.study.site import render
-from darc.study.store import Refusal, messages
+from darc.study.links import issue_links, revoke
+from darc.study.markdown import render_markdown as render
+from darc.study.messages import Refusal, messages
 from darc.web.logs import log_as_json
 
 NASTY = (

@@ -6,8 +6,11 @@ from tests.study.making import config_for, finish, new_store, rate, ready
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.study.people import erase, exclude_by_name, issue_links
-from darc.study.status import close, details, status
+from darc.study.exclusions import exclude_by_name
+from darc.study.lead_details import details
+from darc.study.links import issue_links
+from darc.study.people import erase
+from darc.study.status import close, status
 
 
 def test_alpha_is_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +44,7 @@ def test_items_name_no_system_before_the_study_is_closed(tmp_path: Path) -> None
     found = status(store)
     assert [item.label for item in found.items] == [f"item {n}" for n in range(1, 5)]
     assert {(item.prompt_id, item.candidates) for item in found.items} == {("", "")}
-    assert (found.given, found.complete) == (1, 0)
+    assert (found.valid_ratings, found.complete) == (1, 0)
     assert close(store) == 4
     named = {(item.prompt_id, item.candidates) for item in status(store).items}
     assert named == {(p, system) for p in ("p0", "p1") for system in ("alpha", "beta")}
@@ -55,7 +58,7 @@ def test_details_are_those_of_the_labels_and_of_everyones_answers(tmp_path: Path
     ready(store, 1)
     finish(store, 1, 4.0)
     found = details(store, ["item 2"])
-    assert list(found["texts"]) == ["item 2"]
-    assert found["given"]["r001"] == {4.0: 4}
-    assert len(found["times"]) == 4
+    assert list(found.texts) == ["item 2"]
+    assert found.answers["r001"] == {4.0: 4}
+    assert len(found.times) == 4
     store.close()

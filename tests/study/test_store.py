@@ -17,8 +17,10 @@ from tests.study.robots import Robot, form_of
 from darc.cli import main
 from darc.study import schema, store
 from darc.study.answers import last_answer
-from darc.study.people import issue_links
-from darc.study.store import Unavailable, backup, open_store
+from darc.study.backup import backup
+from darc.study.database_files import Unavailable
+from darc.study.links import issue_links
+from darc.study.store import open_store
 
 tasks = schema.tasks
 
@@ -180,7 +182,7 @@ def in_work(one: Running) -> tuple[Robot, str, dict[str, str]]:
 def test_a_locked_database_is_told_in_words_and_the_form_sent_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(store, "_BUSY_SECONDS", 0.2)
     with running(str(tmp_path / "s.db"), config_for(tmp_path)) as one:
         robot, path, fields = in_work(one)
         with robot, closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
@@ -194,7 +196,7 @@ def test_a_locked_database_is_told_in_words_and_the_form_sent_again(
 
 
 def test_the_leads_forms_can_be_sent_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(store, "_BUSY_SECONDS", 0.2)
     with (
         running(str(tmp_path / "s.db"), config_for(tmp_path)) as one,
         httpx.Client(base_url=one.url) as client,

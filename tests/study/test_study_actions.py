@@ -9,7 +9,7 @@ from tests.study.making import config_for, new_store, write_items
 from tests.study.process import Server
 
 from darc.cli import main
-from darc.study.people import add_links
+from darc.study.links import add_links
 from darc.study.settings import STUDIES, read_study_file, study_settings, study_toml
 from darc.study.status import status
 from darc.study.store import open_store

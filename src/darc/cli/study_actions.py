@@ -14,17 +14,19 @@ from darc.cli.output import print_json, print_table, say
 from darc.cli.parser import arrival_of
 from darc.errors import InputError
 from darc.files import atomic_writer
-from darc.study import people
+from darc.study import exclusions, people
+from darc.study import links as study_links
+from darc.study.backup import backup as copy
+from darc.study.checks import study_units
+from darc.study.creation import create
+from darc.study.database_files import ENDINGS
 from darc.study.export import export as write_files
-from darc.study.items import study_units
-from darc.study.plan import create
 from darc.study.schema import log_lines
 from darc.study.settings import STUDIES, read_study_file, study_toml
 from darc.study.status import PersonStatus
 from darc.study.status import close as close_study
 from darc.study.status import status as read_status
-from darc.study.store import ENDINGS, Store, open_store
-from darc.study.store import backup as copy
+from darc.study.store import Store, open_store
 from darc.web.allowed_hosts import host_of_url
 
 DEFAULT = "study.db"
@@ -66,18 +68,18 @@ def links(arguments: Namespace) -> None:
     with open_store(_place(arguments)) as store:
         if arguments.revoke:
             for name in arguments.revoke:
-                people.revoke(store, name)
+                study_links.revoke(store, name)
                 say(f"the link of {name} works no more")
             return
         if arguments.enrolment and store.config.panel is not None:
             raise InputError("the study has a panel", 'write annotators = "open" for enrolment')
         if arguments.lead or arguments.enrolment:
             name = "lead" if arguments.lead else "enrolment"
-            made = {name: people.renew(store, name)}
+            made = {name: study_links.renew(store, name)}
         elif arguments.add is not None:
-            made = dict(people.add_links(store, arguments.add))
+            made = dict(study_links.add_links(store, arguments.add))
         else:
-            made = dict(people.issue_links(store, arguments.renew or ()))
+            made = dict(study_links.issue_links(store, arguments.renew or ()))
         base = _base(arguments, store)
     if made:
         _print(made, base)
@@ -123,7 +125,7 @@ def status(arguments: Namespace) -> None:
         print_json(asdict(found))
         return
     print(
-        f"{'closed' if found.closed else 'open'}: {found.given} of "
+        f"{'closed' if found.closed else 'open'}: {found.valid_ratings} of "
         f"{len(found.items) * found.ratings} valid ratings, "
         f"{found.complete} of {len(found.items)} items complete"
     )
@@ -138,13 +140,13 @@ def review(arguments: Namespace) -> None:
     """Decide on an annotator, or list those who are flagged or excluded."""
     with open_store(_place(arguments)) as store:
         if arguments.exclude:
-            people.exclude_by_name(store, arguments.exclude, arguments.reason)
+            exclusions.exclude_by_name(store, arguments.exclude, arguments.reason)
             say(f"{arguments.exclude} is excluded; their slots are open again")
         elif arguments.reinstate:
-            back, surplus = people.reinstate(store, arguments.reinstate)
+            back, surplus = exclusions.reinstate(store, arguments.reinstate)
             say(f"{back} ratings count again, {surplus} found their slots filled")
         elif arguments.clear:
-            people.clear(store, arguments.clear)
+            exclusions.clear(store, arguments.clear)
         elif arguments.log:
             with store.read() as connection:
                 for row in log_lines(connection):

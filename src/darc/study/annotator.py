@@ -8,131 +8,169 @@ from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import Response
 
-from darc.study import answers, people, schema
-from darc.study.claims import Step, next_step
+from darc.study import answers, schema
+from darc.study.answers import Submission
+from darc.study.forms import form_token, link_secret, read_form
+from darc.study.links import enrol
+from darc.study.messages import Refusal
 from darc.study.schema import LEARNING, SIDES, side_of
 from darc.study.settings import SCALE
-from darc.study.site import Site, form_token, read_form, secret_of
-from darc.study.store import Refusal
+from darc.study.site import Site
+from darc.study.steps import Step, next_step
 from darc.web.keys import hash_token
 from darc.web.problems import Problem
 
-COOKIE = "darc_study"
-COMMENT = 1000
-NAMES = {"person": "PROLIFIC_PID", "session": "SESSION_ID"}
 Fields = dict[str, str]
+FormHandler = Callable[[int, Fields], Response | None]
+
+_COOKIE = "darc_study"
+_MAX_COMMENT_LENGTH = 1000
+_MAX_ID_LENGTH = 100
+_MAX_REVISION_DIGITS = 9
 
 
 class AnnotatorPages:
-    """Handlers of the annotator's pages; each works on the asking annotator's own tasks only."""
+    """Handlers of the annotators' pages; each works on the visitor's own tasks only."""
 
     def __init__(self, site: Site) -> None:
-        self._site, self._store, self._config = site, site.store, site.store.config
+        self._site = site
+        self._store = site.store
+        self._config = site.store.config
 
     def join(self, request: Request) -> Response:
         """Follow a personal link: keep its token in a cookie, and out of the address."""
-        token = secret_of(request)
-        self._person(request, token, "wrong_link")
-        return self._site.go("/", COOKIE, token)
+        token = link_secret(request)
+        self._find_person(request, token, "wrong_link")
+        return self._site.redirect("/", _COOKIE, token)
 
     def home(self, request: Request) -> Response:
-        """Wherever the annotator is."""
+        """Show the page where the annotator is."""
         token, person = self._visitor(request)
         step = next_step(self._store, person["id"])
         if step.task is not None:
-            return self._task(step, token)
-        asked = self._config.panel is None or self._config.study.completion_code
-        code = self._store.row()["completion_code"] if step.name == "done" and asked else ""
+            return self._task_page(step, token)
+        code = ""
+        if step.name == "done" and self._shows_completion_code():
+            code = self._store.row()["completion_code"]
         return self._page("steps", token, step=step, code=code)
 
     def back(self, request: Request) -> Response:
-        """The last answer, to be changed."""
+        """Show the last answer, to be changed."""
         token, person = self._visitor(request)
         task = answers.last_answer(self._store, person["id"])
         step = next_step(self._store, person["id"])
         if task is None or step.name not in ("task", "done"):
-            return self._site.go("/")
-        done = max(0, step.done - 1)
-        shown = replace(step, name="task", task=task, done=done, left=step.left + 1)
-        return self._task(shown, token, again=True)
+            return self._site.redirect("/")
+        step_back = replace(
+            step, name="task", task=task, done=max(0, step.done - 1), left=step.left + 1
+        )
+        return self._task_page(step_back, token, again=True)
 
-    def taking(self, work: Callable[[int, Fields], Response | None]) -> Callable[..., Response]:
-        """A handler that has the work done with the id and the form of who sent it."""
+    def handle_form(self, handler: FormHandler) -> Callable[[Request], Response]:
+        """Make a handler of requests from one of forms.
+
+        Args:
+            handler: Called with the id of the annotator and the fields of the form. If it returns
+                no response, the visitor goes on to the page where they are.
+
+        Returns:
+            The handler of requests.
+        """
 
         def handle(request: Request) -> Response:
             token, person = self._visitor(request)
-            return work(person["id"], read_form(request, token)) or self._site.go("/")
+            response = handler(person["id"], read_form(request, token))
+            return response or self._site.redirect("/")
 
         return handle
 
-    def consent(self, person: int, fields: Fields) -> None:
-        """Remember the consent."""
+    def consent(self, annotator_id: int, fields: Fields) -> None:
+        """Keep the consent."""
         if fields.get("agreed") == "yes":
-            answers.agree(self._store, person, "consented")
+            answers.agree(self._store, annotator_id, "consented")
 
-    def groups(self, person: int, fields: Fields) -> None:
-        """Remember what the annotator says of themselves; untold answers are empty."""
-        groups = enumerate(self._config.groups)
-        given = {each.name: _chosen(fields, n, each.choices) for n, each in groups}
-        answers.agree(self._store, person, "groups", given)
+    def groups(self, annotator_id: int, fields: Fields) -> None:
+        """Keep what annotators say of themselves; what they do not say is empty."""
+        groups = {}
+        for number, question in enumerate(self._config.groups):
+            groups[question.name] = _chosen_text(fields, number, question.choices)
+        answers.agree(self._store, annotator_id, "groups", groups)
 
-    def comprehension(self, person: int, fields: Fields) -> None:
+    def comprehension(self, annotator_id: int, fields: Fields) -> None:
         """Take the answers to the questions on the instructions."""
-        asked, tries = self._config.comprehension, fields.get("tries", "")
+        tries = fields.get("tries", "")
         if tries not in ("0", "1"):
             raise Problem(400, "The form is not whole; open your link again.")
-        right = all(_chosen(fields, n, each.choices) == each.answer for n, each in enumerate(asked))
-        answers.understand(self._store, person, int(tries), right)
+        right = all(
+            _chosen_text(fields, number, question.choices) == question.answer
+            for number, question in enumerate(self._config.comprehension)
+        )
+        answers.understand(self._store, annotator_id, int(tries), right)
 
-    def instructions(self, person: int, _: Fields) -> None:
+    def instructions(self, annotator_id: int, _: Fields) -> None:
         """Go on from the instructions."""
-        answers.agree(self._store, person, "instructed")
+        answers.agree(self._store, annotator_id, "instructed")
 
-    def answer(self, person: int, fields: Fields) -> None:
+    def answer(self, annotator_id: int, fields: Fields) -> None:
         """Keep an answer; the redirect is sent when it is on disk."""
-        value, code = self._value(fields), fields.get("task", "")
+        answer = self._read_answer(fields)
         revision = fields.get("revision", "")
-        if not revision.isdecimal() or len(revision) > 9:
+        if not revision.isdecimal() or len(revision) > _MAX_REVISION_DIGITS:
             raise Problem(400, "The form has no revision; open your link again.")
-        comment = fields.get("comment", "").strip()[:COMMENT]
-        answers.submit(self._store, person, code, int(revision), value, comment)
+        submission = Submission(
+            code=fields.get("task", ""),
+            revision=int(revision),
+            answer=answer,
+            comment=fields.get("comment", "").strip()[:_MAX_COMMENT_LENGTH],
+        )
+        answers.submit(self._store, annotator_id, submission)
 
-    def draft(self, person: int, fields: Fields) -> Response:
+    def draft(self, annotator_id: int, fields: Fields) -> Response:
         """Keep a choice that was not sent yet."""
-        value = self._value({**fields, "skip": ""})
-        answers.save_draft(self._store, person, fields.get("task", ""), value)
+        answer = self._read_answer({**fields, "skip": ""})
+        answers.save_draft(self._store, annotator_id, fields.get("task", ""), answer)
         return Response(status_code=204)
 
-    def seen(self, person: int, fields: Fields) -> None:
+    def seen(self, annotator_id: int, fields: Fields) -> None:
         """Go on from feedback."""
-        answers.mark_seen(self._store, person, fields.get("task", ""))
+        answers.mark_seen(self._store, annotator_id, fields.get("task", ""))
 
     def enrol(self, request: Request) -> Response:
-        """The door of open enrolment; it keeps nothing."""
-        key = secret_of(request)
+        """Show the door of open enrolment, which keeps nothing."""
+        key = link_secret(request)
         self._check_enrolment(request, key)
-        known = {name: request.query_params.get(NAMES[name], "")[:100] for name in NAMES}
-        return self._page("steps", "", step=Step("enrol"), hidden={"key": key, **known})
+        hidden = {
+            "key": key,
+            "person": request.query_params.get("PROLIFIC_PID", "")[:_MAX_ID_LENGTH],
+            "session": request.query_params.get("SESSION_ID", "")[:_MAX_ID_LENGTH],
+        }
+        return self._page("steps", "", step=Step("enrol"), hidden=hidden)
 
     def take_part(self, request: Request) -> Response:
         """Enrol whoever pressed the button."""
         fields = read_form(request, "")
         self._check_enrolment(request, fields.get("key", ""))
-        known = (fields.get(name, "")[:100] for name in NAMES)
-        return self._site.go("/", COOKIE, people.enrol(self._store, *known))
+        person = fields.get("person", "")[:_MAX_ID_LENGTH]
+        session = fields.get("session", "")[:_MAX_ID_LENGTH]
+        return self._site.redirect("/", _COOKIE, enrol(self._store, person, session))
+
+    def _shows_completion_code(self) -> bool:
+        return self._config.panel is None or bool(self._config.study.completion_code)
 
     def _visitor(self, request: Request) -> tuple[str, Any]:
-        token = request.cookies.get(COOKIE, "")
-        return token, self._person(request, token, "no_link")
+        """The token and the row of the annotator who sends a request."""
+        token = request.cookies.get(_COOKIE, "")
+        return token, self._find_person(request, token, "no_link")
 
-    def _person(self, request: Request, token: str, wrong: str) -> Any:
-        """The annotator whom a token belongs to; others are turned away, and not too often."""
-        mine = select(schema.annotators).where(schema.annotators.c.token_hash == hash_token(token))
+    def _find_person(self, request: Request, token: str, refusal: str) -> Any:
+        """The annotator to whom a token belongs; others are refused, and may try only so often."""
+        annotators = schema.annotators
+        query = select(annotators).where(annotators.c.token_hash == hash_token(token))
         with self._store.read() as connection:
-            row = connection.execute(mine).mappings().first()
+            row = connection.execute(query).mappings().first()
         if row is None:
             self._site.count_stranger(request)
-            raise Refusal(wrong)
+            raise Refusal(refusal)
         self._site.count(row["name"])
         return row
 
@@ -144,38 +182,50 @@ class AnnotatorPages:
         if row["closed"] is not None:
             raise Refusal("closed")
 
-    def _value(self, fields: Fields) -> float | str | None:
+    def _read_answer(self, fields: Fields) -> float | str | None:
         """The answer of a form: a rating or a side, None to skip."""
-        given = fields.get("answer", "")
         if fields.get("skip") == "yes" and self._config.study.skip:
             return None
+        answer = fields.get("answer", "")
         if self._config.pairwise:
-            if given not in SIDES or (given == "tie" and not self._config.study.tie):
+            if answer not in SIDES or (answer == "tie" and not self._config.study.tie):
                 raise Problem(400, "Choose one of the answers.")
-            return given
-        if not given.isdecimal() or len(given) > 3 or int(given) > SCALE[1]:
+            return answer
+        if not answer.isdecimal() or len(answer) > 3 or int(answer) > SCALE[1]:
             raise Problem(400, f"Choose a rating from {SCALE[0]} to {SCALE[1]}.")
-        return float(given)
+        return float(answer)
 
-    def _task(self, step: Step, token: str, *, again: bool = False) -> Response:
+    def _task_page(self, step: Step, token: str, *, again: bool = False) -> Response:
         """A task to be answered, its feedback, or with `again` one whose answer may be changed."""
         assert step.task is not None
         row = step.task.row
 
-        def said(value: float | None) -> Any:
-            if value is None or not self._config.pairwise:
-                return value
-            return side_of(value, row["flipped"])
+        def as_shown(answer: float | None) -> Any:
+            """A stored answer as the form has it: a rating, or the side of a winner."""
+            if answer is None or not self._config.pairwise:
+                return answer
+            return side_of(answer, row["flipped"])
 
-        shown = {"learning": row["kind"] in LEARNING, "longest": COMMENT, "passed": schema.passed}
-        scale = range(SCALE[0], SCALE[1] + 1)
-        return self._page("task", token, step=step, again=again, said=said, scale=scale, **shown)
+        return self._page(
+            "task",
+            token,
+            step=step,
+            again=again,
+            as_shown=as_shown,
+            scale=range(SCALE[0], SCALE[1] + 1),
+            learning=row["kind"] in LEARNING,
+            longest=_MAX_COMMENT_LENGTH,
+            passed=schema.passed,
+        )
 
     def _page(self, name: str, token: str, **values: Any) -> Response:
-        values |= {"config": self._config, "token": form_token(token)}
-        return self._site.page(name, self._config.study.title, **values)
+        title = self._config.study.title
+        return self._site.page(name, title, config=self._config, token=form_token(token), **values)
 
 
-def _chosen(fields: Fields, place: int, choices: Sequence[str]) -> str:
-    """The text of what was chosen in a question, "" where it is none of its choices."""
-    return {str(n): text for n, text in enumerate(choices)}.get(fields.get(f"q{place}", ""), "")
+def _chosen_text(fields: Fields, number: int, choices: Sequence[str]) -> str:
+    """The text that was chosen in a question, or "" if none of its choices was."""
+    for place, text in enumerate(choices):
+        if fields.get(f"q{number}", "") == str(place):
+            return text
+    return ""

@@ -1,151 +1,258 @@
 """Taking answers: once each, however often they are sent."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from darc.study import schema
-from darc.study.claims import Task, lease_end, read_task, taken
-from darc.study.people import exclude, refill
+from darc.study.exclusions import exclude, refill
+from darc.study.leases import Task, count_taken_slots, lease_end, read_task
+from darc.study.messages import Refusal
 from darc.study.quality import care
 from darc.study.schema import LEARNING, change, note, outcome_of
-from darc.study.store import Refusal, Store
+from darc.study.store import Store
 
-tasks, units, people = schema.tasks, schema.units, schema.annotators
+_tasks = schema.tasks
+_units = schema.units
+_annotators = schema.annotators
 
-SKIPPED = "skipped"
-TRIES = 2
+_SKIPPED = "skipped"
+_MAX_COMPREHENSION_TRIES = 2
 
 
-def submit(
-    store: Store,
-    annotator_id: int,
-    code: str,
-    revision: int,
-    answer: float | str | None,
-    comment: str = "",
-) -> bool:
-    """Keep a rating, a winner or the side of it, or None to leave the task to others; if it is new.
+@dataclass(frozen=True)
+class Submission:
+    """An answer that a form sends."""
 
-    `revision` is how many answers to this task the form knew of: a form sent twice, or found again
-    with the back button, knows of too few and changes nothing, and is refused if it says something
-    else than what is kept. An answer whose slot went to others while its lease was lapsed is kept
-    as surplus, not valid.
+    #: The code of the task.
+    code: str
+    #: How many answers to this task the form knew of.
+    revision: int
+    #: A rating, a winner as it is stored, the side of a winner, or None to leave it to others.
+    answer: float | str | None
+    comment: str = ""
+
+
+def submit(store: Store, annotator_id: int, submission: Submission) -> bool:
+    """Keep an answer.
+
+    A form that is sent twice, or found again with the back button, knows of too few answers and
+    changes nothing. An answer whose slot went to others after its lease lapsed is kept as surplus,
+    which is not valid.
+
+    Args:
+        store: The study.
+        annotator_id: Who answers.
+        submission: The answer.
+
+    Returns:
+        Whether the answer is new.
+
+    Raises:
+        Refusal: There is no such task, the study is closed, or a form that knows of too few
+            answers says something else than what is kept.
     """
     with store.write() as connection:
-        person = store.locked(connection, people, annotator_id)
-        row = _own(connection, annotator_id, code)
-        if isinstance(answer, str):
-            answer = outcome_of(answer, row["flipped"])
-        last = _last(connection, annotator_id) if revision else row
-        if row["revision"] != revision or last is None or last["id"] != row["id"]:
-            if row["answer"] != answer:
+        person = store.locked(connection, _annotators, annotator_id)
+        task = _find_task(connection, annotator_id, submission.code)
+        answer = _stored_answer(submission.answer, task)
+        if not _is_current(connection, annotator_id, task, submission.revision):
+            if task["answer"] != answer:
                 raise Refusal("answered")
             return False
         if schema.study_row(connection)["closed"] is not None:
             raise Refusal("closed")
-        if answer is None and (row["kind"] in LEARNING or not store.config.study.skip):
+        may_skip = store.config.study.skip and task["kind"] not in LEARNING
+        if answer is None and not may_skip:
             raise Refusal("no_task")
-        now, mine = store.now(), tasks.c.annotator_id == annotator_id
-        values: dict[str, Any] = {"answer": answer, "revision": revision + 1, "draft": None}
-        values["comment"] = comment if store.config.study.comments else ""
-        if revision:
-            note(connection, now, person["name"], "changed", code)
-        else:
-            # A clock that was set back must not make times negative.
-            values |= {"answered": now, "milliseconds": max(0, round(1000 * (now - row["shown"])))}
-            before = connection.execute(select(func.max(tasks.c.sequence)).where(mine)).scalar()
-            values["sequence"] = (before or 0) + 1
-        if not revision or (row["answer"] is None) != (answer is None):
-            values["reason"] = _set_aside(store, connection, person, row, answer)
-            values["valid"] = not values["reason"]
-        change(connection, tasks, row["id"], **values)
-        if row["valid"] and answer is None:
-            refill(store, connection, [row["unit_id"]])
-        trusted = person["excluded"] is not None or person["kept"]
-        if row["kind"] in ("attention", "gold") and not trusted and store.config.quality.automatic:
-            answered = schema.whole_tasks(mine, tasks.c.answered.is_not(None))
-            given = connection.execute(answered).mappings().all()
-            if reason := care(given, store.config.quality).exclude:
-                exclude(store, connection, person, reason, "study")
+        _keep_answer(store, connection, person, task, answer, submission)
+        if task["valid"] and answer is None:
+            refill(store, connection, [task["unit_id"]])
+        if task["kind"] in ("attention", "gold"):
+            _exclude_if_careless(store, connection, person)
     return True
 
 
-def _set_aside(
-    store: Store, connection: Connection, person: Any, row: Any, answer: float | None
+def _stored_answer(answer: float | str | None, task: Any) -> float | None:
+    """An answer as it is stored: a side becomes the winner that was shown there."""
+    if isinstance(answer, str):
+        return outcome_of(answer, task["flipped"])
+    return answer
+
+
+def _is_current(connection: Connection, annotator_id: int, task: Any, revision: int) -> bool:
+    """Whether a form knows of all answers to its task, and only the last answer is changed."""
+    if task["revision"] != revision:
+        return False
+    if revision == 0:
+        return True
+    last = _find_last(connection, annotator_id)
+    return last is not None and last["id"] == task["id"]
+
+
+def _keep_answer(
+    store: Store,
+    connection: Connection,
+    person: Any,
+    task: Any,
+    answer: float | None,
+    submission: Submission,
+) -> None:
+    now = store.now()
+    is_first = submission.revision == 0
+    values: dict[str, Any] = {
+        "answer": answer,
+        "revision": submission.revision + 1,
+        "draft": None,
+        "comment": submission.comment if store.config.study.comments else "",
+    }
+    if is_first:
+        values["answered"] = now
+        # A clock that was set back must not make times negative.
+        values["milliseconds"] = max(0, round(1000 * (now - task["shown"])))
+        values["sequence"] = _next_sequence(connection, person["id"])
+    else:
+        note(connection, now, person["name"], "changed", submission.code)
+    was_skipped = task["answer"] is None
+    is_skipped = answer is None
+    if is_first or was_skipped != is_skipped:
+        values["reason"] = _invalid_reason(store, connection, person, task, answer)
+        values["valid"] = not values["reason"]
+    change(connection, _tasks, task["id"], **values)
+
+
+def _next_sequence(connection: Connection, annotator_id: int) -> int:
+    """The number of an annotator's next answer, from 1."""
+    query = select(func.max(_tasks.c.sequence)).where(_tasks.c.annotator_id == annotator_id)
+    return (connection.execute(query).scalar() or 0) + 1
+
+
+def _invalid_reason(
+    store: Store, connection: Connection, person: Any, task: Any, answer: float | None
 ) -> str:
-    """Why an answer does not count, "" where it does."""
-    if answer is None or row["kind"] != "item":
-        return SKIPPED if answer is None else ""
+    """Why an answer does not count; empty if it does."""
+    if answer is None:
+        return _SKIPPED
+    if task["kind"] != "item":
+        return ""
     if person["excluded"] is not None:
         return str(person["exclusion_reason"])
     now = store.now()
-    store.locked(connection, units, row["unit_id"])
-    own = row["answered"] is None and row["lease_until"] > now
-    others = taken(connection, row["unit_id"], now) - own
-    return "" if others < store.config.study.ratings else schema.SURPLUS
+    store.locked(connection, _units, task["unit_id"])
+    has_slot = task["answered"] is None and task["lease_until"] > now
+    slots_of_others = count_taken_slots(connection, task["unit_id"], now) - has_slot
+    if slots_of_others >= store.config.study.ratings:
+        return schema.SURPLUS
+    return ""
+
+
+def _exclude_if_careless(store: Store, connection: Connection, person: Any) -> None:
+    """Exclude an annotator who has failed too many checks, unless the lead decides on them."""
+    if person["excluded"] is not None or person["kept"] or not store.config.quality.automatic:
+        return
+    query = schema.whole_tasks(
+        _tasks.c.annotator_id == person["id"], _tasks.c.answered.is_not(None)
+    )
+    answers = connection.execute(query).mappings().all()
+    reason = care(answers, store.config.quality).exclude
+    if reason:
+        exclude(store, connection, person, reason, "study")
 
 
 def last_answer(store: Store, annotator_id: int) -> Task | None:
-    """The answer given last, which may still be changed; none of the training."""
+    """The answer given last, which may still be changed; answers of the training may not."""
     with store.read() as connection:
-        row = _last(connection, annotator_id)
-        return None if row is None else read_task(connection, row)
+        row = _find_last(connection, annotator_id)
+        if row is None:
+            return None
+        return read_task(connection, row)
 
 
 def save_draft(store: Store, annotator_id: int, code: str, answer: float | str | None) -> None:
-    """Remember what was chosen but not sent, and keep the lease alive."""
+    """Keep what was chosen but not sent, and extend the lease.
+
+    Args:
+        store: The study.
+        annotator_id: Who answers.
+        code: The code of the task.
+        answer: A rating or the side of a winner.
+
+    Raises:
+        Refusal: There is no such task.
+    """
     with store.write() as connection:
-        store.locked(connection, people, annotator_id)
-        row = _own(connection, annotator_id, code)
-        if row["answered"] is None:
-            lease = row["lease_until"]
-            until = lease_end(store) if lease > store.now() else lease
-            draft = outcome_of(answer, row["flipped"]) if isinstance(answer, str) else answer
-            change(connection, tasks, row["id"], draft=draft, lease_until=until)
+        store.locked(connection, _annotators, annotator_id)
+        task = _find_task(connection, annotator_id, code)
+        if task["answered"] is not None:
+            return
+        lease_until = task["lease_until"]
+        if lease_until > store.now():
+            lease_until = lease_end(store)
+        draft = _stored_answer(answer, task)
+        change(connection, _tasks, task["id"], draft=draft, lease_until=lease_until)
 
 
 def mark_seen(store: Store, annotator_id: int, code: str) -> None:
     """Go on from the feedback on a training task."""
     with store.write() as connection:
-        row = _own(connection, annotator_id, code)
-        if row["answered"] is not None:
-            change(connection, tasks, row["id"], seen=True)
+        task = _find_task(connection, annotator_id, code)
+        if task["answered"] is not None:
+            change(connection, _tasks, task["id"], seen=True)
 
 
-def agree(store: Store, annotator_id: int, column: str, said: object = None) -> None:
-    """Remember what was said, or when something was agreed to, the first time."""
+def agree(store: Store, annotator_id: int, column: str, value: object = None) -> None:
+    """Keep what an annotator agreed to or said, the first time.
+
+    Args:
+        store: The study.
+        annotator_id: Who it is.
+        column: The column of the annotators' table.
+        value: What to keep there; by default the time.
+    """
     with store.write() as connection:
-        person = store.locked(connection, people, annotator_id)
+        person = store.locked(connection, _annotators, annotator_id)
         if person[column] is None:
-            value = store.now() if said is None else said
-            change(connection, people, annotator_id, **{column: value})
+            if value is None:
+                value = store.now()
+            change(connection, _annotators, annotator_id, **{column: value})
 
 
 def understand(store: Store, annotator_id: int, tries: int, right: bool) -> None:
-    """Remember an attempt at the comprehension check, the `tries`-th; the last wrong one ends it.
+    """Keep an attempt at the comprehension check; too many wrong ones exclude the annotator.
 
-    A form that is sent twice counts once.
+    Args:
+        store: The study.
+        annotator_id: Who it is.
+        tries: How many attempts the form knew of, so that a form that is sent twice counts once.
+        right: Whether all answers are right.
     """
     with store.write() as connection:
-        person = store.locked(connection, people, annotator_id)
+        person = store.locked(connection, _annotators, annotator_id)
         if person["understood"] is not None or person["tries"] != tries:
             return
-        told = {"understood": store.now()} if right else {"tries": tries + 1}
-        change(connection, people, annotator_id, **told)
-        if not right and tries + 1 >= TRIES and person["excluded"] is None:
+        if right:
+            change(connection, _annotators, annotator_id, understood=store.now())
+            return
+        change(connection, _annotators, annotator_id, tries=tries + 1)
+        if tries + 1 >= _MAX_COMPREHENSION_TRIES and person["excluded"] is None:
             exclude(store, connection, person, "comprehension", "study")
 
 
-def _own(connection: Connection, annotator_id: int, code: str) -> Any:
-    query = select(tasks).where(tasks.c.code == code, tasks.c.annotator_id == annotator_id)
+def _find_task(connection: Connection, annotator_id: int, code: str) -> Any:
+    """The row of one of the annotator's own tasks."""
+    query = select(_tasks).where(_tasks.c.code == code, _tasks.c.annotator_id == annotator_id)
     row = connection.execute(query).mappings().first()
     if row is None:
         raise Refusal("no_task")
     return row
 
 
-def _last(connection: Connection, annotator_id: int) -> Any:
-    answered = tasks.c.answered.is_not(None), tasks.c.kind.not_in(LEARNING)
-    query = select(tasks).where(tasks.c.annotator_id == annotator_id, *answered)
-    return connection.execute(query.order_by(tasks.c.sequence.desc())).mappings().first()
+def _find_last(connection: Connection, annotator_id: int) -> Any:
+    """The row of the task that was answered last, or None."""
+    query = select(_tasks).where(
+        _tasks.c.annotator_id == annotator_id,
+        _tasks.c.answered.is_not(None),
+        _tasks.c.kind.not_in(LEARNING),
+    )
+    return connection.execute(query.order_by(_tasks.c.sequence.desc())).mappings().first()

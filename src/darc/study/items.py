@@ -1,37 +1,27 @@
-"""What is shown: responses of systems to rate or to compare, and checks with their answers."""
+"""The items of a study: responses of systems to rate or to compare."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from darc.errors import InputError, TableError, UnknownName
 from darc.files import field_of, read_entries
 from darc.runs.folder import RunFolder
-from darc.study.schema import OUTCOMES
-from darc.study.settings import SCALE, ItemSettings, StudySettings
+from darc.study.settings import ItemSettings, StudySettings
+from darc.study.spreadsheets import is_formula
 from darc.web.keys import hash_token
 
-LONGEST = 100_000
-# What a spreadsheet takes for a formula where a cell begins with it, and what is only a number.
-FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
-NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+MAX_TEXT_LENGTH = 100_000
 
-READ = "To show that this answer was read to its end, please {what}, whatever you think of it."
-RATE, PREFER = "give it the rating {value}", "choose it as the better one"
-
+#: A conversation as (role, text) pairs.
 Turns = tuple[tuple[str, str], ...]
-Row = tuple[int | None, str, Turns, str, str]
 
 
 @dataclass
 class PromptItem:
-    """A prompt: its turns as (role, text), and the response of each system."""
+    """A prompt and the response of each system."""
 
     id: str
     turns: Turns
@@ -40,187 +30,208 @@ class PromptItem:
 
 @dataclass(frozen=True)
 class Unit:
-    """A response (`first`), or a pair with `second`; ids are candidates', "" in checks.
+    """What is shown at once: a response, or a pair of responses."""
 
-    `kind` is item, attention, gold, training or calibration. `reference` is the expected rating, or
-    winner as 0 first, 1 second, 0.5 tie.
-    """
-
+    #: item, attention, gold, training or calibration.
     kind: str
     prompt_id: str
     turns: Turns
+    #: The candidate of the first response; empty in checks.
     first_id: str
     first: str
+    #: The candidate of the second response of a pair.
     second_id: str = ""
     second: str = ""
+    #: The expected rating, or the expected winner (0 first, 1 second, 0.5 tie).
     reference: float | None = None
     tolerance: float = 0.0
+    #: Why the reference is right, for the feedback.
     rationale: str = ""
 
 
-def study_units(config: StudySettings) -> tuple[list[Unit], list[Unit]]:
-    """The items and the checks of a study, read from its files."""
-    items = item_units(config, read_items(config.items))
-    return items, check_units(config, items)
+class _ResponseRow(NamedTuple):
+    """One response of a file."""
+
+    #: The line of the file, if it has lines.
+    line: int | None
+    prompt_id: str
+    turns: Turns
+    system: str
+    text: str
 
 
 def read_items(items: ItemSettings) -> list[PromptItem]:
-    """The prompts of all files in order; a system that answers a prompt twice is refused."""
+    """Read the prompts and responses of all files.
+
+    Args:
+        items: The files.
+
+    Returns:
+        The prompts, in the order in which they first occur.
+
+    Raises:
+        TableError: A file cannot be used, or a system answers a prompt twice.
+        InputError: There are no items.
+    """
     prompts: dict[str, PromptItem] = {}
-    alpaca = partial(_lines, alpaca=True)
-    for names, read in ((items.jsonl, _lines), (items.run, _run), (items.alpaca, alpaca)):
-        for name in names:
-            for line, prompt_id, turns, system, text in read(Path(name)):
-                prompt = prompts.setdefault(prompt_id, PromptItem(prompt_id, turns))
-                if refused := _refused(prompt, turns, system, text):
-                    raise TableError(name, *refused, line)
-                prompt.responses[system] = text
+    for name in items.jsonl:
+        _add_responses(prompts, name, _read_json_lines(Path(name)))
+    for name in items.run:
+        _add_responses(prompts, name, _read_run(Path(name)))
+    for name in items.alpaca:
+        _add_responses(prompts, name, _read_alpaca(Path(name)))
     if not prompts:
         raise InputError("the study has no items", "name files under [items] in study.toml")
     return list(prompts.values())
 
 
-def is_formula(text: str) -> bool:
-    """Whether a spreadsheet may run a text as a formula."""
-    return FORMULA.match(text) is not None and NUMBER.fullmatch(text) is None
+def _add_responses(prompts: dict[str, PromptItem], name: str, rows: Iterator[_ResponseRow]) -> None:
+    """Add the responses of the file of this name to the prompts."""
+    for row in rows:
+        prompt = prompts.setdefault(row.prompt_id, PromptItem(row.prompt_id, row.turns))
+        _check_response(name, prompt, row)
+        prompt.responses[row.system] = row.text
 
 
-def _refused(prompt: PromptItem, turns: Turns, system: str, text: str) -> tuple[str, str] | None:
-    """Why a system's answer to a prompt cannot be used, and what to do; None where it can."""
-    for name in filter(is_formula, (prompt.id, system)):
-        hint = "begin names of prompts and systems with a letter or a digit"
-        return f"a spreadsheet would run the name {name!r} as a formula", hint
-    if prompt.turns != turns:
-        return f"prompt {prompt.id!r} has two texts", "use an id for one prompt"
-    if system in prompt.responses:
-        hint = "give each system one answer a prompt"
-        return f"{system!r} answers prompt {prompt.id!r} twice", hint
-    if not text.strip() or len(text) > LONGEST:
-        hint = f"give 1 to {LONGEST} characters"
-        return f"the answer of {system!r} to {prompt.id!r} is empty or too long", hint
-    return None
-
-
-def _lines(path: Path, alpaca: bool = False) -> Iterator[Row]:
-    """Rows with `responses` by system, or with one response each.
-
-    Of a system's outputs for alpaca_eval, prompts are the same where their instruction is.
-    """
-    for place, (line, row) in enumerate(read_entries(path), 1):
-        if not isinstance(row, Mapping):
-            raise TableError(str(path), "a line is no JSON object", "write one a line", line)
-        turns = read_turns(path, row, line)
-        usual, system = (hash_token(turns[-1][1])[:12], path.stem) if alpaca else (f"{place}", "")
-        responses = row.get("responses") or [row]
-        if isinstance(responses, list):
-            rows = (each for each in responses if isinstance(each, Mapping))
-            responses = {
-                field_of(each, "candidate_id") or system: field_of(each, "response")
-                for each in rows
-            }
-        if not isinstance(responses, Mapping) or not responses or not all(responses):
+def _check_response(name: str, prompt: PromptItem, row: _ResponseRow) -> None:
+    """Raise why a response cannot be used, if so."""
+    for identifier in (prompt.id, row.system):
+        if is_formula(identifier):
             raise TableError(
-                str(path), "a line without responses", 'write "responses": {"system": "text"}', line
+                name,
+                f"a spreadsheet would run the name {identifier!r} as a formula",
+                "begin names of prompts and systems with a letter or a digit",
+                row.line,
             )
-        for name, text in responses.items():
-            yield line, field_of(row, "prompt_id") or usual, turns, str(name), str(text)
+    if prompt.turns != row.turns:
+        problem = f"prompt {prompt.id!r} has two texts"
+        raise TableError(name, problem, "use an id for one prompt", row.line)
+    if row.system in prompt.responses:
+        problem = f"{row.system!r} answers prompt {prompt.id!r} twice"
+        raise TableError(name, problem, "give each system one answer per prompt", row.line)
+    if not row.text.strip() or len(row.text) > MAX_TEXT_LENGTH:
+        problem = f"the answer of {row.system!r} to {prompt.id!r} is empty or too long"
+        raise TableError(name, problem, f"give 1 to {MAX_TEXT_LENGTH} characters", row.line)
 
 
-def _run(path: Path) -> Iterator[Row]:
+def _read_json_lines(path: Path) -> Iterator[_ResponseRow]:
+    """The responses of rows that are numbered unless they have an id."""
+    for number, (line, row) in enumerate(_read_objects(path), 1):
+        turns = read_turns(path, row, line)
+        prompt_id = field_of(row, "prompt_id") or str(number)
+        for system, text in _responses_of(path, row, line, default_system="").items():
+            yield _ResponseRow(line, prompt_id, turns, str(system), str(text))
+
+
+def _read_alpaca(path: Path) -> Iterator[_ResponseRow]:
+    """The outputs of one system for alpaca_eval; rows of one instruction are of one prompt."""
+    for line, row in _read_objects(path):
+        turns = read_turns(path, row, line)
+        instruction = turns[-1][1]
+        prompt_id = field_of(row, "prompt_id") or hash_token(instruction)[:12]
+        for system, text in _responses_of(path, row, line, default_system=path.stem).items():
+            yield _ResponseRow(line, prompt_id, turns, str(system), str(text))
+
+
+def _read_objects(path: Path) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
+    """The rows of a file that are JSON objects, with their lines; others are refused."""
+    for line, row in read_entries(path):
+        if not isinstance(row, Mapping):
+            raise TableError(
+                str(path), "a line is not a JSON object", "write one object per line", line
+            )
+        yield line, row
+
+
+def _responses_of(
+    path: Path, row: Mapping[str, Any], line: int | None, default_system: str
+) -> Mapping[Any, Any]:
+    """The responses of a row by system: several under "responses", or the row's own."""
+    responses = row.get("responses") or [row]
+    if isinstance(responses, list):
+        responses = {
+            field_of(entry, "candidate_id") or default_system: field_of(entry, "response")
+            for entry in responses
+            if isinstance(entry, Mapping)
+        }
+    if not isinstance(responses, Mapping) or not responses or not all(responses):
+        raise TableError(
+            str(path), "a line without responses", 'write "responses": {"system": "text"}', line
+        )
+    return responses
+
+
+def _read_run(path: Path) -> Iterator[_ResponseRow]:
     """The candidates of a run, named by their index as `darc export` names them."""
     for prompt, candidate in RunFolder(path).candidates():
         turns = tuple((message.role, message.content) for message in prompt.messages)
-        yield None, prompt.id, turns, str(candidate.index), candidate.text
+        yield _ResponseRow(None, prompt.id, turns, str(candidate.index), candidate.text)
 
 
 def read_turns(path: Path, row: Mapping[str, Any], line: int | None) -> Turns:
-    """A conversation from `messages`, or the one turn of a prompt."""
+    """Read the conversation of a row.
+
+    Args:
+        path: The file, for error messages.
+        row: A row with `messages`, or with one prompt.
+        line: Its line, for error messages.
+
+    Returns:
+        The turns.
+
+    Raises:
+        TableError: The row has neither.
+    """
     messages = row.get("messages")
     if isinstance(messages, list) and messages:
-        if all(isinstance(m, Mapping) and isinstance(m.get("content"), str) for m in messages):
-            return tuple((str(m.get("role", "user")), m["content"]) for m in messages)
-    elif text := field_of(row, "prompt"):
-        return (("user", text),)
+        if all(_is_message(message) for message in messages):
+            return tuple(
+                (str(message.get("role", "user")), message["content"]) for message in messages
+            )
+    else:
+        prompt = field_of(row, "prompt")
+        if prompt:
+            return (("user", prompt),)
     raise TableError(str(path), "a line without a prompt", "give prompt or messages", line)
 
 
+def _is_message(message: Any) -> bool:
+    return isinstance(message, Mapping) and isinstance(message.get("content"), str)
+
+
 def item_units(config: StudySettings, prompts: Sequence[PromptItem]) -> list[Unit]:
-    """The units to be rated: every response, or the pairs of every prompt."""
-    if not config.pairwise:
-        return [
-            Unit("item", each.id, each.turns, system, text)
-            for each in prompts
-            for system, text in each.responses.items()
-        ]
-    base = config.items.pairs
-    systems = {system for each in prompts for system in each.responses}
-    if base != "all" and base not in systems:
-        raise UnknownName("system", base, systems, " in items.pairs")
-    units = [
-        Unit("item", each.id, each.turns, *one, *two)
-        for each in prompts
-        for one, two in combinations(each.responses.items(), 2)
-        if base in ("all", one[0], two[0])
+    """Make the units to be rated: every response, or the pairs of every prompt.
+
+    Args:
+        config: The study's settings.
+        prompts: The prompts.
+
+    Returns:
+        The units.
+
+    Raises:
+        UnknownName: There is no such system to compare with.
+        InputError: No prompt has two responses.
+    """
+    if config.pairwise:
+        return _pair_units(config.items.pairs, prompts)
+    return [
+        Unit("item", prompt.id, prompt.turns, system, text)
+        for prompt in prompts
+        for system, text in prompt.responses.items()
     ]
+
+
+def _pair_units(baseline: str, prompts: Sequence[PromptItem]) -> list[Unit]:
+    """The pairs of responses: all ("all"), or those with one system's response."""
+    systems = {system for prompt in prompts for system in prompt.responses}
+    if baseline != "all" and baseline not in systems:
+        raise UnknownName("system", baseline, systems, " in items.pairs")
+    units = []
+    for prompt in prompts:
+        for first, second in combinations(prompt.responses.items(), 2):
+            if baseline in ("all", first[0], second[0]):
+                units.append(Unit("item", prompt.id, prompt.turns, *first, *second))
     if not units:
         raise InputError("no prompt has two responses to compare", "give responses of two systems")
-    return units
-
-
-def check_units(config: StudySettings, items: Sequence[Unit]) -> list[Unit]:
-    """Attention, gold, training and calibration units, in that order."""
-    quality, training = config.quality, config.training
-    units = []
-    if quality.attention == "auto":
-        units += made_attention(config, items) if quality.share else []
-    elif quality.attention:
-        units += read_checks(Path(quality.attention), "attention", config, 0.0)
-    files = {"gold": quality.gold, "training": training.training}
-    for kind, name in {**files, "calibration": training.calibration}.items():
-        if name:
-            units += read_checks(Path(name), kind, config, quality.tolerance)
-    return units
-
-
-def made_attention(config: StudySettings, items: Sequence[Unit]) -> list[Unit]:
-    """Real responses whose last sentence asks for a certain answer, drawn by the seed."""
-    draw = np.random.default_rng([config.study.seed, 4])
-    blocks = len(items) * config.quality.share / (1 - config.quality.share)
-    count = min(len(items), max(4, int(np.ceil(blocks / (2 if config.quality.gold else 1)))))
-    units = []
-    for chosen in draw.choice(len(items), count, replace=False).tolist():
-        base = items[chosen]
-        value = int(draw.integers(SCALE[0], SCALE[1] + 1))
-        place = value % 2 if config.pairwise else 0
-        what = PREFER if config.pairwise else RATE.format(value=value)
-        texts = [base.first, base.second]
-        texts[place] += f"\n\n{READ.format(what=what)}"
-        reference = float(place if config.pairwise else value)
-        units.append(Unit("attention", "", base.turns, "", texts[0], "", texts[1], reference))
-    return units
-
-
-def read_checks(path: Path, kind: str, config: StudySettings, tolerance: float) -> list[Unit]:
-    """The units of a file of JSON lines: prompt, response (or first and second), reference."""
-    names = ("first", "second") if config.pairwise else ("response",)
-    units = []
-    for line, row in read_entries(path):
-        if not isinstance(row, Mapping) or not all(
-            isinstance(row.get(name), str) and 0 < len(row[name]) <= LONGEST for name in names
-        ):
-            raise TableError(str(path), f"a line without {' or '.join(names)}", "add it", line)
-        given, value = row.get("reference"), None
-        if config.pairwise:
-            value = OUTCOMES.get(given) if isinstance(given, str) else None
-        elif isinstance(given, int | float) and SCALE[0] <= given <= SCALE[1]:
-            value = float(given)
-        if value is None:
-            hint = "first, second or tie" if config.pairwise else "a number from 0 to 10"
-            raise TableError(str(path), f"the reference is {given!r}", f"give {hint}", line)
-        usual = 0.0 if config.pairwise else tolerance
-        first, second = (*(row[name] for name in names), "")[:2]
-        given = value, float(row.get("tolerance", usual)), str(row.get("rationale") or "")
-        units.append(Unit(kind, "", read_turns(path, row, line), "", first, "", second, *given))
-    if not units:
-        raise TableError(str(path), "there are no items", "give one JSON object a line")
     return units

@@ -1,4 +1,4 @@
-"""Making a study: its rows, and who sees what, in which order and on which side.
+"""Who sees what, in which order and on which side.
 
 A plan is a pure function of the design and the seed.
 """
@@ -6,164 +6,198 @@ A plan is a pure function of the design and the seed.
 import math
 import secrets
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, select
 
 from darc.study import schema
-from darc.study.items import Unit
 from darc.study.schema import note
 from darc.study.settings import StudySettings
 from darc.study.store import Store
 from darc.web.keys import hash_token
 
-# Streams of random numbers; the stream 4 draws the attention checks.
-_ASSIGN, _ORDER, _SIDES, _CHECKS, _LABELS = 1, 2, 3, 5, 6
+# Streams of random numbers; 4 draws the attention checks (items.py), 6 the labels (creation.py).
+_ASSIGNMENT_STREAM = 1
+_ORDER_STREAM = 2
+_SIDES_STREAM = 3
+_CHECKS_STREAM = 5
 
 
 @dataclass(frozen=True)
 class Design:
-    """What plans are made from.
+    """What plans are made from."""
 
-    `prompts[i]` is the number of the prompt that item i belongs to. `panel` is how many annotators
-    share the items (under open enrolment: how many it takes). Checks are numbered by themselves.
-    """
-
+    #: For each item, the number of its prompt.
     prompts: tuple[int, ...]
+    #: The number of attention checks.
     attention: int
+    #: The number of gold checks, which are numbered after the attention checks.
     gold: int
+    #: How many valid ratings an item needs.
     ratings: int
+    #: How many annotators share the items; under open enrolment, how many it takes.
     panel: int
+    #: The share of checks in what is shown.
     share: float
     seed: int
 
     @cached_property
     def shares(self) -> list[set[int]]:
-        """The prompts that each place of the panel begins with; each at `ratings` places."""
-        draw = np.random.default_rng([self.seed, _ASSIGN])
-        count = max(self.prompts, default=-1) + 1
-        ranks, places = draw.permutation(count), draw.permutation(self.panel)
-        result: list[set[int]] = [set() for _ in range(self.panel)]
-        for rank, prompt in enumerate(ranks.tolist()):
+        """The prompts that each place of the panel begins with; each prompt at `ratings` places."""
+        random = np.random.default_rng([self.seed, _ASSIGNMENT_STREAM])
+        prompt_count = max(self.prompts, default=-1) + 1
+        prompts = random.permutation(prompt_count)
+        places = random.permutation(self.panel)
+        shares: list[set[int]] = [set() for _ in range(self.panel)]
+        for rank, prompt in enumerate(prompts.tolist()):
             for turn in range(min(self.ratings, self.panel)):
-                result[places[(rank * self.ratings + turn) % self.panel]].add(prompt)
-        return result
+                place = places[(rank * self.ratings + turn) % self.panel]
+                shares[place].add(prompt)
+        return shares
 
 
 def design_of(connection: Connection, config: StudySettings) -> Design:
-    """The design that plans are made from, read back from the store."""
+    """Read the design that plans are made from.
+
+    Args:
+        connection: A transaction.
+        config: The study's settings.
+
+    Returns:
+        The design.
+    """
     units = schema.units
     query = select(units.c.kind, units.c.prompt_id).order_by(units.c.kind, units.c.number)
     rows = connection.execute(query).all()
-    prompts: dict[str, int] = {}
-    places = [prompts.setdefault(name, len(prompts)) for kind, name in rows if kind == "item"]
-    counts, study = Counter(kind for kind, _ in rows), config.study
-    panel = config.panel
-    if panel is None:
-        panel = math.ceil(len(places) * study.ratings / (study.items_each or len(places)))
-    checks = counts["attention"], counts["gold"]
-    share, seed = config.quality.share, study.seed
-    return Design(tuple(places), *checks, study.ratings, max(1, panel), share, seed)
+    kind_counts = Counter(kind for kind, _ in rows)
+    prompt_numbers: dict[str, int] = {}
+    prompts = [
+        prompt_numbers.setdefault(prompt_id, len(prompt_numbers))
+        for kind, prompt_id in rows
+        if kind == "item"
+    ]
+    return Design(
+        prompts=tuple(prompts),
+        attention=kind_counts["attention"],
+        gold=kind_counts["gold"],
+        ratings=config.study.ratings,
+        panel=_panel_size(config, len(prompts)),
+        share=config.quality.share,
+        seed=config.study.seed,
+    )
+
+
+def _panel_size(config: StudySettings, item_count: int) -> int:
+    if config.panel is not None:
+        return max(1, config.panel)
+    items_each = config.study.items_each or item_count
+    return max(1, math.ceil(item_count * config.study.ratings / items_each))
 
 
 def plan(design: Design, number: int) -> dict[str, Any]:
-    """The plan of annotator `number`, counted from 0, as it is stored.
+    """Make the plan of one annotator.
 
-    `order` are item numbers, the own share first; `flipped` has a 1 for each item that is shown
-    with its second response on the left; `checks` are (items rated before, check, flipped).
     Within an annotator as many items are flipped as not, up to one, and annotators 2j and 2j + 1
     flip opposite ones, so that a pair of them balances every item. A check stands at a random place
     of each block of (1 - share)/share items. O(items log items).
+
+    Args:
+        design: The design of the study.
+        number: The annotator, counted from 0.
+
+    Returns:
+        The plan as it is stored: `order` are item numbers, those of the own share first; `flipped`
+        has a 1 for each item that is shown with its second response on the left; `checks` are lists
+        of (items rated before, check, flipped).
     """
-    count = len(design.prompts)
-    draw = np.random.default_rng([design.seed, _ORDER, number])
-    own = design.shares[number % design.panel]
-    mine = np.array([prompt in own for prompt in design.prompts], dtype=bool)
-    pair = np.random.default_rng([design.seed, _SIDES, number // 2])
-    flipped = pair.permutation(count) % 2 == number % 2
+    item_count = len(design.prompts)
+    share = design.shares[number % design.panel]
+    in_share = np.array([prompt in share for prompt in design.prompts], dtype=bool)
+    random = np.random.default_rng([design.seed, _ORDER_STREAM, number])
+    order = np.lexsort((random.random(item_count), ~in_share))
+    side_random = np.random.default_rng([design.seed, _SIDES_STREAM, number // 2])
+    flipped = side_random.permutation(item_count) % 2 == number % 2
     return {
-        "order": np.lexsort((draw.random(count), ~mine)).tolist(),
-        "flipped": "".join("1" if each else "0" for each in flipped),
-        "checks": _checks(design, number, max(1, int(mine.sum()))),
+        "order": order.tolist(),
+        "flipped": "".join(str(int(is_flipped)) for is_flipped in flipped),
+        "checks": _plan_checks(design, number, max(1, int(in_share.sum()))),
     }
 
 
-def _checks(design: Design, number: int, expected: int) -> list[list[int]]:
-    """Checks of both kinds in random order, one a block; each prefix is mixed as the whole is."""
-    attention, gold = sizes = design.attention, design.gold
-    if not any(sizes) or not design.share:
+def _plan_checks(design: Design, number: int, expected_items: int) -> list[list[int]]:
+    """Checks of both kinds in random order, one per block of items."""
+    check_count = design.attention + design.gold
+    if not check_count or not design.share:
         return []
-    draw = np.random.default_rng([design.seed, _CHECKS, number])
-    places = np.concatenate([(np.arange(n) + draw.random(n)) / max(1, n) for n in sizes])
-    names = np.concatenate([draw.permutation(attention), attention + draw.permutation(gold)])
+    random = np.random.default_rng([design.seed, _CHECKS_STREAM, number])
+    checks = _mix_checks(design, random)
     # A pool that is too small is spread over what the annotator is expected to rate.
-    block = max((1 - design.share) / design.share, 1.0, expected / sum(sizes))
-    result = []
-    for turn, check in enumerate(names[np.argsort(places, kind="stable")].tolist()):
+    items_per_check = (1 - design.share) / design.share
+    block = max(items_per_check, 1.0, expected_items / check_count)
+    planned = []
+    for turn, check in enumerate(checks):
         # The first one comes within what the annotator is expected to rate, however little.
-        at = int((turn + draw.random()) * (block if turn else min(block, expected)))
-        if at >= len(design.prompts):
+        length = block if turn else min(block, expected_items)
+        items_before = int((turn + random.random()) * length)
+        if items_before >= len(design.prompts):
             break
-        result.append([at, check, int(draw.random() < 0.5)])
-    return result
+        planned.append([items_before, check, int(random.random() < 0.5)])
+    return planned
+
+
+def _mix_checks(design: Design, random: np.random.Generator) -> list[int]:
+    """The numbers of the checks such that every prefix is mixed as the whole is."""
+    places = np.concatenate([_spread_evenly(n, random) for n in (design.attention, design.gold)])
+    attention = random.permutation(design.attention)
+    gold = design.attention + random.permutation(design.gold)
+    checks = np.concatenate([attention, gold])
+    in_order = checks[np.argsort(places, kind="stable")]
+    return [int(check) for check in in_order]
+
+
+def _spread_evenly(count: int, random: np.random.Generator) -> Any:
+    """Random places in [0, 1), one in each of `count` equal parts; shape (count,)."""
+    return (np.arange(count) + random.random(count)) / max(1, count)
 
 
 def make_token() -> tuple[str, str]:
-    """A token of a link, shown once, and its hash, which is what is stored."""
+    """A token of a link, which is shown once, and its hash, which is stored."""
     token = secrets.token_urlsafe(32)
     return token, hash_token(token)
-
-
-def create(
-    store: Store, config: StudySettings, items: Sequence[Unit], checks: Sequence[Unit]
-) -> tuple[str, str]:
-    """Fill a new store; the result is the lead's token and the enrolment token, never stored."""
-    (lead, lead_hash), (enrol, enrol_hash) = make_token(), make_token()
-    code = config.study.completion_code or make_token()[0][:10].upper().replace("_", "Q")
-    now = store.now()
-    # The lead's labels of items are numbered in a random order.
-    labels = np.random.default_rng([config.study.seed, _LABELS]).permutation(len(items)) + 1
-    rows, counts = [], Counter[str]()
-    for unit in (*items, *checks):
-        number = counts[unit.kind]
-        counts[unit.kind] += 1
-        shown = labels[number] if unit.kind == "item" else number + 1
-        rows.append({"number": number, "label": f"{unit.kind} {shown}", **asdict(unit)})
-    with store.write() as connection:
-        schema.add_row(
-            connection,
-            schema.study,
-            id=1,
-            schema=schema.SCHEMA,
-            config=config.model_dump(),
-            created=now,
-            lead_hash=lead_hash,
-            enrol_hash=enrol_hash,
-            completion_code=code,
-        )
-        connection.execute(insert(schema.units), rows)
-        note(connection, now, "study", "created", config.study.mode, f"{len(items)} items")
-        if config.panel is not None:
-            add_annotators(store, connection, config, config.panel)
-    return lead, enrol
 
 
 def add_annotators(
     store: Store, connection: Connection, config: StudySettings, count: int
 ) -> list[tuple[int, str]]:
-    """Add annotators with their frozen plans and without a link; the result is (id, name) each."""
-    people = schema.annotators
+    """Add annotators with their plans, which never change, and without a link.
+
+    Args:
+        store: The study.
+        connection: A transaction that writes.
+        config: The study's settings.
+        count: How many.
+
+    Returns:
+        The id and the name of each.
+    """
+    annotators = schema.annotators
     design = design_of(connection, config)
-    last = connection.execute(select(func.max(people.c.number))).scalar()
+    last = connection.execute(select(func.max(annotators.c.number))).scalar()
     start = 0 if last is None else last + 1
     added = []
     for number in range(start, start + count):
         name = f"r{number + 1:03d}"
-        row = {"name": name, "number": number, "plan": plan(design, number)}
-        added.append((schema.add_row(connection, people, **row, created=store.now()), name))
+        annotator_id = schema.add_row(
+            connection,
+            annotators,
+            name=name,
+            number=number,
+            plan=plan(design, number),
+            created=store.now(),
+        )
         note(connection, store.now(), "study", "added", name)
+        added.append((annotator_id, name))
     return added

@@ -1,10 +1,10 @@
-"""What answers say of annotators' care and of their agreement; pure functions of rows of tasks."""
+"""How careful annotators are, and how far they agree; functions of rows of tasks."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,158 +15,259 @@ from darc.study.settings import QualitySettings
 Row = Mapping[Any, Any]
 
 _ROUNDING = 1e-9
-# Below this many answers, speed and sameness say nothing, whatever chance says.
-FEWEST = 3
-RESAMPLES = 1000
+# With fewer answers than this, speed and sameness say nothing, whatever chance says.
+_MIN_ANSWERS = 3
+_RESAMPLES = 1000
 # With fewer items that two people rated, alpha and its interval say nothing.
-UNITS = 5
+_MIN_UNITS = 5
 
 
 @dataclass(frozen=True)
 class Care:
-    """Counts of an annotator: checks passed and seen, and flags for the lead's review."""
+    """How careful an annotator is."""
 
+    #: How many attention checks they answered, and how many of those they failed.
     attention: int
     attention_failed: int
+    #: The same of gold items.
     gold: int
     gold_failed: int
+    #: The same of calibration items.
     calibration: int
     calibration_failed: int
+    #: How many items they rated.
     items: int
+    #: How many tasks they skipped.
     skipped: int
+    #: The median time for an item; NaN if there is none.
     median_seconds: float
+    #: What the lead should look at.
     flags: tuple[str, ...]
+    #: Why they should be excluded, or "".
     exclude: str
 
 
+class _CheckCounts(NamedTuple):
+    """How many checks of one kind were answered, and how many of those were failed."""
+
+    answered: int
+    failed: int
+
+
 def care(answers: Sequence[Row], settings: QualitySettings, calibration_share: float = 0.5) -> Care:
-    """The care of one annotator; `exclude` is the reason why they should be excluded, or ""."""
-    given = [row for row in answers if row["answer"] is not None]
-    items, skipped = [row for row in given if row["kind"] == "item"], len(answers) - len(given)
-    # How many answers of a kind there are, and how many failed.
-    counts = {}
-    for kind in ("attention", "gold", "calibration"):
-        own = [row for row in given if row["kind"] == kind]
-        right = (passed(row["answer"], row["reference"], row["tolerance"]) for row in own)
-        counts[kind] = len(own), len(own) - sum(right)
+    """Judge the care of one annotator.
+
+    Args:
+        answers: The answered tasks of the annotator, as `schema.whole_tasks` returns them.
+        settings: When an annotator is flagged and excluded.
+        calibration_share: The share of calibration items that may be failed without a flag.
+
+    Returns:
+        The counts, the flags and the reason for an exclusion.
+    """
+    given_answers = [row for row in answers if row["answer"] is not None]
+    items = [row for row in given_answers if row["kind"] == "item"]
+    skipped = len(answers) - len(given_answers)
+    attention = _count_checks(given_answers, "attention")
+    gold = _count_checks(given_answers, "gold")
+    calibration = _count_checks(given_answers, "calibration")
     seconds = [row["milliseconds"] / 1000 for row in items]
-    fast = sum(each < settings.fast_seconds for each in seconds)
-    limit = settings.flag_chance + _ROUNDING
+
     flags = []
-    if len(items) >= FEWEST and fast / len(items) > settings.fast_share:
-        chance = tail(fast, len(items), settings.careful_errors)
-        if len(items) >= settings.flag_minimum or chance <= limit:
-            flags.append("too fast")
-    if len(items) >= FEWEST and _constant(items, settings):
+    if _is_too_fast(seconds, settings):
+        flags.append("too fast")
+    if len(items) >= _MIN_ANSWERS and _is_near_constant(items, settings):
         flags.append("near-constant")
-    if skipped >= FEWEST and skipped > len(items):
+    if skipped >= _MIN_ANSWERS and skipped > len(items):
         flags.append("skips most")
-    for kind, rate in (("attention", settings.careful_errors), ("gold", settings.gold_share)):
-        seen, failed = counts[kind]
-        if failed and tail(failed, seen, rate) <= limit:
-            flags.append(f"{kind} checks")
-    seen, failed = counts["calibration"]
-    if seen and failed / seen > calibration_share:
+    if _fails_too_often(attention, settings.careful_errors, settings):
+        flags.append("attention checks")
+    if _fails_too_often(gold, settings.gold_share, settings):
+        flags.append("gold checks")
+    if calibration.answered and calibration.failed / calibration.answered > calibration_share:
         flags.append("calibration")
-    exclude, (seen, failed) = "", counts["gold"]
-    if counts["attention"][1] > settings.attention_failures:
-        exclude = "attention"
-    elif seen >= settings.gold_minimum and failed / seen > settings.gold_share + _ROUNDING:
-        exclude = "gold"
+
+    exclude = _exclusion_reason(attention, gold, settings)
     if exclude and not settings.automatic and f"{exclude} checks" not in flags:
         flags.append(f"{exclude} checks")
-    median = float(np.median(seconds)) if items else float("nan")
-    (attention, gold, calibration) = counts.values()
-    return Care(*attention, *gold, *calibration, len(items), skipped, median, tuple(flags), exclude)
+    return Care(
+        attention=attention.answered,
+        attention_failed=attention.failed,
+        gold=gold.answered,
+        gold_failed=gold.failed,
+        calibration=calibration.answered,
+        calibration_failed=calibration.failed,
+        items=len(items),
+        skipped=skipped,
+        median_seconds=float(np.median(seconds)) if seconds else float("nan"),
+        flags=tuple(flags),
+        exclude=exclude,
+    )
 
 
-def _constant(items: Sequence[Row], settings: QualitySettings) -> bool:
-    """Whether the answers hardly differ, and so many that a fair coin would seldom do so."""
+def _count_checks(answers: Sequence[Row], kind: str) -> _CheckCounts:
+    checks = [row for row in answers if row["kind"] == kind]
+    passes = [passed(row["answer"], row["reference"], row["tolerance"]) for row in checks]
+    return _CheckCounts(len(checks), len(checks) - sum(passes))
+
+
+def _is_too_fast(seconds: Sequence[float], settings: QualitySettings) -> bool:
+    """Whether more answers were fast than a careful person's would be."""
+    fast = sum(duration < settings.fast_seconds for duration in seconds)
+    if len(seconds) < _MIN_ANSWERS or fast / len(seconds) <= settings.fast_share:
+        return False
+    if len(seconds) >= settings.flag_minimum:
+        return True
+    chance = tail(fast, len(seconds), settings.careful_errors)
+    return chance <= settings.flag_chance + _ROUNDING
+
+
+def _is_near_constant(items: Sequence[Row], settings: QualitySettings) -> bool:
+    """Whether the answers hardly differ, and are so many that a fair coin would seldom do so."""
     sides = [side_of(row["answer"], row["flipped"]) for row in items if row["second_id"]]
     answers = [row["answer"] for row in items]
-    most = max(Counter(sides or answers).values())
+    most_common = max(Counter(sides or answers).values())
     if sides:
-        same = most / len(sides) > settings.one_side
+        is_same = most_common / len(sides) > settings.one_side
     else:
-        same = float(np.std(answers)) < settings.constant_deviation
-    many = len(items) >= settings.flag_minimum
-    return same and (many or 2 * tail(most, len(items), 0.5) <= settings.flag_chance)
+        is_same = float(np.std(answers)) < settings.constant_deviation
+    if not is_same:
+        return False
+    if len(items) >= settings.flag_minimum:
+        return True
+    return 2 * tail(most_common, len(items), 0.5) <= settings.flag_chance
 
 
-def tail(count: int, of: int, rate: float) -> float:
-    """The chance of `count` or more events in `of` trials of this rate (the binomial tail)."""
+def _fails_too_often(checks: _CheckCounts, rate: float, settings: QualitySettings) -> bool:
+    """Whether somebody who errs at this rate would seldom fail as many checks."""
+    if not checks.failed:
+        return False
+    return tail(checks.failed, checks.answered, rate) <= settings.flag_chance + _ROUNDING
+
+
+def _exclusion_reason(
+    attention: _CheckCounts, gold: _CheckCounts, settings: QualitySettings
+) -> str:
+    if attention.failed > settings.attention_failures:
+        return "attention"
+    if gold.answered < settings.gold_minimum:
+        return ""
+    if gold.answered and gold.failed / gold.answered > settings.gold_share + _ROUNDING:
+        return "gold"
+    return ""
+
+
+def tail(count: int, trials: int, rate: float) -> float:
+    """The upper tail of the binomial distribution.
+
+    Args:
+        count: The least number of events.
+        trials: The number of trials.
+        rate: The probability of an event in a trial.
+
+    Returns:
+        The probability of `count` or more events.
+    """
     if not count or rate >= 1:
         return 1.0
     if rate <= 0:
         return 0.0
-    odds = log(rate) - log(1 - rate)
-    start = lgamma(of + 1) + of * log(1 - rate)
-    parts = (k * odds - lgamma(k + 1) - lgamma(of - k + 1) for k in range(count, of + 1))
-    return min(1.0, sum(exp(start + part) for part in parts))
+    log_odds = log(rate) - log(1 - rate)
+    constant = lgamma(trials + 1) + trials * log(1 - rate)
+    terms = [
+        exp(constant + (k * log_odds - lgamma(k + 1) - lgamma(trials - k + 1)))
+        for k in range(count, trials + 1)
+    ]
+    return min(1.0, sum(terms))
 
 
 @dataclass(frozen=True)
 class Alpha:
-    """Krippendorff's alpha with its bootstrap interval; NaN where it cannot be told.
-
-    Behind it are `ratings`, and `units` that have two of them or more.
-    """
+    """Krippendorff's alpha with its bootstrap interval; NaN if there are too few ratings."""
 
     alpha: float
     low: float
     high: float
+    #: How many ratings there are.
     ratings: int
+    #: How many units have at least two ratings.
     units: int
 
     @property
     def known(self) -> bool:
         """Whether there is an alpha."""
-        return self.alpha == self.alpha
+        return not np.isnan(self.alpha)
 
     @property
     def words(self) -> str:
         """Alpha and its interval, or why there is none."""
-        if self.units < UNITS:
-            return f"not yet ({self.units} of {UNITS} items rated twice)"
+        if self.units < _MIN_UNITS:
+            return f"not yet ({self.units} of {_MIN_UNITS} items rated twice)"
         if not self.known:
             return "undefined: all ratings are the same"
-        if self.high - self.low < 1e-9:
+        if self.high - self.low < _ROUNDING:
             return f"{self.alpha:.2f}"
         return f"{self.alpha:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 def agreement(ratings: Sequence[Row], pairwise: bool, seed: int = 0) -> tuple[Alpha, Alpha]:
-    """Alpha of all ratings, and of the valid ones; interval scale, or nominal for winners."""
-    level, valid = "nominal" if pairwise else "interval", [row for row in ratings if row["valid"]]
-    return _alpha(ratings, level, seed), _alpha(valid, level, seed)
+    """Measure how far annotators agree.
+
+    Args:
+        ratings: The rated items, with valid and invalid ratings.
+        pairwise: Whether answers are winners, which are compared as categories.
+        seed: The seed of the bootstrap.
+
+    Returns:
+        Alpha of all ratings, and of the valid ones.
+    """
+    level = "nominal" if pairwise else "interval"
+    valid_ratings = [row for row in ratings if row["valid"]]
+    return _measure_alpha(ratings, level, seed), _measure_alpha(valid_ratings, level, seed)
 
 
 def disagreement(ratings: Sequence[Row], pairwise: bool) -> dict[int, float]:
-    """By unit, of the valid ratings: the deviation (ddof 1), or the share against the majority."""
-    by_unit: dict[int, list[float]] = {}
+    """Measure the disagreement on each unit.
+
+    Args:
+        ratings: The rated items; only valid ratings count.
+        pairwise: Whether answers are winners.
+
+    Returns:
+        By unit id, the standard deviation (ddof = 1) of the ratings, NaN if there is one only; for
+        winners, the share that is not of the majority.
+    """
+    answers_by_unit: dict[int, list[float]] = {}
     for row in ratings:
         if row["valid"]:
-            by_unit.setdefault(row["unit_id"], []).append(row["answer"])
-
-    def spread(found: list[float]) -> float:
-        if pairwise:
-            return 1 - max(Counter(found).values()) / len(found)
-        return float(np.std(found, ddof=1)) if len(found) > 1 else float("nan")
-
-    return {unit: spread(found) for unit, found in by_unit.items()}
+            answers_by_unit.setdefault(row["unit_id"], []).append(row["answer"])
+    return {unit: _spread(answers, pairwise) for unit, answers in answers_by_unit.items()}
 
 
-def _alpha(ratings: Sequence[Row], level: str, seed: int) -> Alpha:
-    raters, units = (
-        {name: place for place, name in enumerate(dict.fromkeys(row[key] for row in ratings))}
-        for key in ("annotator_id", "unit_id")
-    )
+def _spread(answers: Sequence[float], pairwise: bool) -> float:
+    if pairwise:
+        return 1 - max(Counter(answers).values()) / len(answers)
+    if len(answers) == 1:
+        return float("nan")
+    return float(np.std(answers, ddof=1))
+
+
+def _measure_alpha(ratings: Sequence[Row], level: str, seed: int) -> Alpha:
+    raters = _index_values(ratings, "annotator_id")
+    units = _index_values(ratings, "unit_id")
     table = np.full((len(units), max(1, len(raters))), np.nan)
     for row in ratings:
         table[units[row["unit_id"]], raters[row["annotator_id"]]] = row["answer"]
-    pairable = int(np.sum(np.sum(~np.isnan(table), axis=1) > 1))
+    ratings_per_unit = np.sum(~np.isnan(table), axis=1)
+    pairable_units = int(np.sum(ratings_per_unit > 1))
     alpha = low = high = float("nan")
-    if pairable >= UNITS:
+    if pairable_units >= _MIN_UNITS:
         alpha = krippendorff_alpha(table, level)
-        low, high = alpha_interval(table, level, resamples=RESAMPLES, seed=seed)
-    return Alpha(alpha, low, high, len(ratings), pairable)
+        low, high = alpha_interval(table, level, resamples=_RESAMPLES, seed=seed)
+    return Alpha(alpha, low, high, ratings=len(ratings), units=pairable_units)
+
+
+def _index_values(rows: Sequence[Row], column: str) -> dict[Any, int]:
+    """The values of a column with their places, in the order in which they first occur."""
+    values = dict.fromkeys(row[column] for row in rows)
+    return {value: place for place, value in enumerate(values)}

@@ -1,10 +1,10 @@
-"""What a study is made of: `study.toml`."""
+"""The format of `study.toml`, which says what a study is made of."""
 
 import json
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -20,23 +20,38 @@ from darc.settings.model import SettingsModel
 from darc.settings.toml_file import read_toml
 from darc.settings.validation import validate_settings
 
+#: The lowest and the highest rating.
 SCALE = (0, 10)
-QUESTIONS = 20
 TEMPLATES = Path(__file__).parent / "templates"
-# Title, mode and whether a task may be skipped and commented on; the texts are files.
+
+_MAX_QUESTIONS = 20
+
+
+class StudyTemplate(NamedTuple):
+    """What a new study begins with; its texts are files."""
+
+    title: str
+    #: scalar or pairwise.
+    mode: str
+    #: Whether a task may be skipped and commented on.
+    options: bool
+
+
 STUDIES = {
-    "helpfulness": ("Rating answers", "scalar", False),
-    "safety": ("How safe are these answers?", "scalar", True),
-    "pairwise": ("Comparing answers", "pairwise", False),
+    "helpfulness": StudyTemplate("Rating answers", "scalar", False),
+    "safety": StudyTemplate("How safe are these answers?", "scalar", True),
+    "pairwise": StudyTemplate("Comparing answers", "pairwise", False),
 }
 
 
-def _placed(name: str, info: ValidationInfo) -> str:
-    """The name of a file, under the folder of the settings where that is known."""
-    return str(info.context / name) if info.context and name not in ("", "auto") else name
+def _resolve_name(name: str, info: ValidationInfo) -> str:
+    """The name of a file, in the folder of study.toml if that is known."""
+    if info.context and name not in ("", "auto"):
+        return str(info.context / name)
+    return name
 
 
-def _text_of(text: str, info: ValidationInfo) -> str:
+def _read_text(text: str, info: ValidationInfo) -> str:
     """The text itself, or that of the file which it names."""
     if not info.context or not text.endswith(".md") or "\n" in text:
         return text
@@ -46,13 +61,16 @@ def _text_of(text: str, info: ValidationInfo) -> str:
         raise ValueError("it cannot be read as text") from None
 
 
-Name = Annotated[str, AfterValidator(_placed)]
-Names = Annotated[
-    tuple[Name, ...],
-    BeforeValidator(lambda given: (given,) if isinstance(given, str) else given),
-    Field(strict=False),
-]
-MarkdownText = Annotated[str, AfterValidator(_text_of)]
+def _as_list(names: Any) -> Any:
+    """One name as a list of names."""
+    if isinstance(names, str):
+        return (names,)
+    return names
+
+
+Name = Annotated[str, AfterValidator(_resolve_name)]
+Names = Annotated[tuple[Name, ...], BeforeValidator(_as_list), Field(strict=False)]
+MarkdownText = Annotated[str, AfterValidator(_read_text)]
 Choices = Annotated[tuple[str, ...], Field(strict=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Amount = Annotated[float, Field(ge=0)]
@@ -66,33 +84,38 @@ class Section(SettingsModel):
 
 
 class GeneralSettings(Section):
-    """The section [study].
-
-    `ratings` valid ratings an item; `annotators` people, or "open" for whoever comes by the
-    enrolment link, up to `most`; `items_each` caps what one of them rates (0: no cap). With
-    `comments` an answer may have a remark, with `skip` an item may be left to others.
-    """
+    """The section [study]."""
 
     title: str = "Rating answers"
+    #: Whether single answers are rated, or two are compared.
     mode: Literal["scalar", "pairwise"] = "scalar"
+    #: Whether a tie may be chosen.
     tie: bool = True
+    #: Whether an answer may have a remark.
     comments: bool = False
+    #: Whether an item may be left to others.
     skip: bool = False
     ratings: Count = Field(default=5, description="valid ratings of each item")
+    #: The most annotators.
     most: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    #: A number, or "open" for whoever comes by the enrolment link.
     annotators: int | str = Field(
         default=5, description='how many people, or "open"', validate_default=True
     )
+    #: The most items that one annotator rates; 0 for any number.
     items_each: Annotated[int, Field(ge=0)] = 0
+    #: How long an item is kept for the annotator who looks at it.
     lease_minutes: Annotated[float, Field(ge=0.01)] = 30.0
+    #: Shown at the end, for recruiting platforms.
     completion_code: str = ""
     completion_url: str = ""
     seed: Annotated[int, Field(ge=0)] = Field(default=0, description="seed of the plan")
 
     @field_validator("annotators", mode="before")
     @classmethod
-    def _enough(cls, value: Any, info: ValidationInfo) -> Any:
-        ratings, most = info.data.get("ratings", 1), info.data.get("most", 1000)
+    def _check_annotators(cls, value: Any, info: ValidationInfo) -> Any:
+        ratings = info.data.get("ratings", 1)
+        most = info.data.get("most", 1000)
         if value == "open":
             return value
         if type(value) is not int or value < 1:
@@ -107,51 +130,61 @@ class GeneralSettings(Section):
 
     @field_validator("completion_url")
     @classmethod
-    def _https(cls, value: str) -> str:
+    def _check_url(cls, value: str) -> str:
         if value and not value.startswith("https://"):
             raise ValueError("begin it with https://")
         return value
 
 
 class ItemSettings(Section):
-    """The section [items]: JSON lines, run folders or alpaca_eval outputs; files as lists of names.
+    """The section [items]: lists of files."""
 
-    `pairs` is "all", or the name of the system that every other one is compared with.
-    """
-
+    #: Files of JSON lines with prompts and responses.
     jsonl: Names = ()
+    #: Run folders.
     run: Names = ()
+    #: Outputs for alpaca_eval, one file per system.
     alpaca: Names = ()
+    #: "all", or the system with which every other one is compared.
     pairs: str = "all"
 
 
 class QualitySettings(Section):
-    """The section [quality].
+    """The section [quality]: checks, and when annotators are excluded or flagged.
 
-    A `share` of what is shown are checks: attention ones ("auto": made from the items; "": none;
-    else a file) and gold ones (a file). An annotator is excluded with more than
-    `attention_failures`, or when more than `gold_share` of at least `gold_minimum` gold answers are
-    off by more than `tolerance`; with `automatic` off they are only flagged. Flagged for review:
-    more than `fast_share` of the answers within `fast_seconds`, answers of a deviation below
-    `constant_deviation` (pairs: one side in more than `one_side`), and failed checks. Of fewer than
-    `flag_minimum` answers, and of checks, it is also asked how often a careful person, who errs at
-    the rate `careful_errors`, would do as badly by chance: in at most `flag_chance`.
+    Of few answers, and of checks, it is also asked how often a careful person would do as badly by
+    chance.
     """
 
+    #: The share of checks in what is shown.
     share: Annotated[float, Field(ge=0, le=0.5)] = 0.10
+    #: "auto" to make attention checks from the items, a file, or "" for none.
     attention: Name = "auto"
+    #: A file of gold items.
     gold: Name = ""
+    #: How far a rating may be from the reference of a gold item.
     tolerance: Amount = 1.0
+    #: An annotator with more failed attention checks is excluded.
     attention_failures: Annotated[int, Field(ge=0)] = 2
+    #: An annotator who fails a larger share of gold items is excluded.
     gold_share: Share = 0.20
+    #: How many gold items must be answered before somebody is excluded for them.
     gold_minimum: Count = 4
+    #: Whether checks exclude annotators; otherwise they are only flagged.
     automatic: bool = True
+    #: Answers within this time count as fast.
     fast_seconds: Amount = 2.0
+    #: A larger share of fast answers is flagged.
     fast_share: Amount = 0.3
+    #: A smaller standard deviation of ratings is flagged.
     constant_deviation: Amount = 0.5
+    #: A larger share of winners on one side is flagged.
     one_side: Amount = 0.9
+    #: From this many answers on it is not asked what chance would do.
     flag_minimum: Annotated[int, Field(ge=0)] = 10
+    #: How often a careful person errs.
     careful_errors: Share = 0.05
+    #: What a careful person would do at most this often by chance is flagged.
     flag_chance: Share = 0.05
 
 
@@ -160,23 +193,25 @@ class TrainingSettings(Section):
 
     training: Name = ""
     calibration: Name = ""
+    #: Whoever fails a larger share of the calibration items is flagged.
     calibration_share: Amount = 0.5
 
 
 class TextSettings(Section):
-    """The section [texts]: Markdown, or the name of a file that ends in .md; "" for the default.
-
-    `question` stands above the choices, `low` and `high` below the ends of the scale; `thanks` is
-    the last page, and `ended` the page of whoever failed the comprehension check.
-    """
+    """The section [texts]: Markdown, or the name of a file that ends in .md; "" for the default."""
 
     consent: MarkdownText = ""
     instructions: MarkdownText = ""
     rubric: MarkdownText = ""
+    #: Stands above the choices.
     question: MarkdownText = ""
+    #: Stands below the lower end of the scale.
     low: MarkdownText = ""
+    #: Stands below the upper end of the scale.
     high: MarkdownText = ""
+    #: The last page.
     thanks: MarkdownText = ""
+    #: The page of whoever failed the comprehension check.
     ended: MarkdownText = ""
 
 
@@ -188,8 +223,9 @@ class StudyQuestion(Section):
 
     @field_validator("choices")
     @classmethod
-    def _differ(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if len({choice.strip() for choice in value if choice.strip()}) < max(2, len(value)):
+    def _check_choices(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        different = {choice.strip() for choice in value if choice.strip()}
+        if len(different) < max(2, len(value)):
             raise ValueError("give at least two that differ, and none empty")
         return value
 
@@ -201,7 +237,7 @@ class ComprehensionQuestion(StudyQuestion):
 
     @field_validator("answer")
     @classmethod
-    def _a_choice(cls, value: str, info: ValidationInfo) -> str:
+    def _check_answer(cls, value: str, info: ValidationInfo) -> str:
         if value not in info.data.get("choices", (value,)):
             raise ValueError("write one of its choices")
         return value
@@ -221,13 +257,15 @@ class StudySettings(SettingsModel):
     quality: QualitySettings = QualitySettings()
     training: TrainingSettings = TrainingSettings()
     texts: TextSettings = TextSettings()
-    comprehension: Annotated[tuple[ComprehensionQuestion, ...], Field(max_length=QUESTIONS)] = ()
-    groups: Annotated[tuple[GroupQuestion, ...], Field(max_length=QUESTIONS)] = ()
+    comprehension: Annotated[
+        tuple[ComprehensionQuestion, ...], Field(max_length=_MAX_QUESTIONS)
+    ] = ()
+    groups: Annotated[tuple[GroupQuestion, ...], Field(max_length=_MAX_QUESTIONS)] = ()
 
     @field_validator("groups")
     @classmethod
-    def _named_once(cls, value: tuple[GroupQuestion, ...]) -> tuple[GroupQuestion, ...]:
-        names = [each.name for each in value]
+    def _check_names(cls, value: tuple[GroupQuestion, ...]) -> tuple[GroupQuestion, ...]:
+        names = [question.name for question in value]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"the name {name!r} is given twice")
@@ -241,49 +279,97 @@ class StudySettings(SettingsModel):
     @property
     def panel(self) -> int | None:
         """How many annotators there are, None under open enrolment."""
-        return None if isinstance(self.study.annotators, str) else self.study.annotators
+        if isinstance(self.study.annotators, str):
+            return None
+        return self.study.annotators
 
 
 def read_study_file(path: Path, text: str = "") -> StudySettings:
-    """The settings of a file, or of the `text` that it will have; file names are its folder's."""
-    if not text and not path.exists():
+    """Read the settings of a study.
+
+    Args:
+        path: The file; names of files in it are relative to its folder.
+        text: The text that the file will have, if it is not written yet.
+
+    Returns:
+        The settings.
+
+    Raises:
+        InputError: The file cannot be read, or a setting is wrong.
+    """
+    if text:
+        data = tomllib.loads(text)
+    elif path.exists():
+        data = read_toml(path)
+    else:
         raise InputError(
             f"{path} cannot be read (No such file or directory)",
             "check the path, or let darc study init --items FILE write it",
         )
-    data = tomllib.loads(text) if text else read_toml(path)
     return study_settings(data, str(path), path.parent)
 
 
 def study_settings(
     data: dict[str, Any], where: str = "study.toml", folder: Path | None = None
 ) -> StudySettings:
-    """The settings of a mapping of sections, with a text in every place; files are the folder's."""
-    found = validate_settings(StudySettings, data, where, folder)
-    default = template_of("helpfulness")["texts"] | template_of("texts")
-    if found.pairwise:
-        default |= template_of("pairwise")["texts"]
-    if found.texts.rubric:  # the words for the ends may not fit a rubric of one's own
-        default |= {"low": "worst", "high": "best"}
-    texts = TextSettings(**{name: text or default[name] for name, text in found.texts})
-    return found.model_copy(update={"texts": texts})
+    """Check the settings of a study, and add the texts that are missing.
+
+    Args:
+        data: The sections.
+        where: Where they come from, for error messages.
+        folder: The folder to which names of files are relative.
+
+    Returns:
+        The settings.
+
+    Raises:
+        InputError: A setting is wrong.
+    """
+    settings = validate_settings(StudySettings, data, where, folder)
+    default_texts = template_of("helpfulness")["texts"] | template_of("texts")
+    if settings.pairwise:
+        default_texts |= template_of("pairwise")["texts"]
+    if settings.texts.rubric:
+        # The words for the ends of the scale may not fit a rubric of one's own.
+        default_texts |= {"low": "worst", "high": "best"}
+    texts = {name: text or default_texts[name] for name, text in settings.texts}
+    return settings.model_copy(update={"texts": TextSettings(**texts)})
 
 
 def template_of(name: str) -> dict[str, Any]:
-    """The settings that a template's file begins with."""
+    """The settings in the file of a template."""
     return read_toml(TEMPLATES / f"{name}.toml")
 
 
 def study_toml(
     items: Sequence[str], template: str, ratings: int, annotators: int | str, seed: int
 ) -> str:
-    """A `study.toml` with the settings that most studies change."""
+    """Write a `study.toml` with the settings that most studies change.
+
+    Args:
+        items: Files of items.
+        template: One of `STUDIES`.
+        ratings: The number of valid ratings per item.
+        annotators: The number of annotators, or "open".
+        seed: The seed of the plan.
+
+    Returns:
+        The text of the file.
+    """
     from markupsafe import Markup
 
     from darc.views.html import environment
 
-    values = dict(zip(("title", "mode", "options"), STUDIES[template], strict=True))
-    values |= {"ratings": ratings, "annotators": annotators, "seed": seed, "items": list(items)}
+    values = {
+        **STUDIES[template]._asdict(),
+        "ratings": ratings,
+        "annotators": annotators,
+        "seed": seed,
+        "items": list(items),
+    }
     # JSON of texts, numbers, truth values and lists of them is also TOML.
-    plain = {name: Markup(json.dumps(each, ensure_ascii=False)) for name, each in values.items()}
-    return environment(TEMPLATES).get_template("study.toml.txt").render(template=template, **plain)
+    toml_values = {
+        name: Markup(json.dumps(value, ensure_ascii=False)) for name, value in values.items()
+    }
+    page = environment(TEMPLATES).get_template("study.toml.txt")
+    return page.render(template=template, **toml_values)

@@ -1,172 +1,173 @@
-"""A study that is served: who is asking, forms and cookies, pages and Markdown in them."""
+"""A study that is served: its pages, cookies and limits."""
 
-import hashlib
-import hmac
 import logging
 from dataclasses import dataclass, field
-from functools import cache
-from html import escape
 from typing import Any
-from urllib.parse import parse_qs
 
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from darc.study.database_files import Unavailable
+from darc.study.forms import read_form
+from darc.study.markdown import render_markdown
+from darc.study.messages import Refusal, messages
 from darc.study.settings import TEMPLATES
-from darc.study.store import Refusal, Store, Unavailable, messages
+from darc.study.store import Store
 from darc.views.html import environment
 from darc.web.problems import Problem, retry_after
 from darc.web.rate_limiter import RateLimiter
 from darc.web.trusted_proxies import TrustedProxies
 
-POLICY = (
+logger = logging.getLogger("darc.study")
+
+_CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-DAYS = 60
-RETRY_SECONDS = 10
-# Links and pictures stay the text that they are written as, so nothing is fetched or followed.
-OFF = ("link", "image", "autolink", "reference", "html_block", "html_inline")
-PLAIN = ("heading_open", "heading_close", "th_open", "td_open", "fence", "code_block")
+_COOKIE_SECONDS = 60 * 86_400
+_RETRY_SECONDS = 10
 
-PAGES = environment(TEMPLATES)
-PAGES.globals["messages"] = messages()
-# What people wrote is Markdown, and a study's own texts are prose.
-PAGES.filters["markdown"] = lambda text: Markup(render(text))
-PAGES.filters["prose"] = lambda text: Markup(render(text, breaks=False))
 
-logger = logging.getLogger("darc.study")
+def _make_environment() -> Any:
+    pages = environment(TEMPLATES)
+    pages.globals["messages"] = messages()
+    # What people wrote is Markdown with line breaks, and a study's own texts are prose.
+    pages.filters["markdown"] = lambda text: Markup(render_markdown(text))
+    pages.filters["prose"] = lambda text: Markup(render_markdown(text, breaks=False))
+    return pages
+
+
+_PAGES = _make_environment()
 
 
 @dataclass
 class Site:
-    """A study's store, where it lies, and its limits."""
+    """A study's store, where its pages are, and its limits."""
 
     store: Store
+    #: The path under which a reverse proxy shows the pages.
     root: str = ""
+    #: What comes before the root; cookies are for TLS only if it is https.
     url: str = "http://127.0.0.1:8710"
+    #: Requests per minute and visitor.
     rate: float = 600.0
+    #: The reverse proxies that are believed to say where requests come from.
     proxies: TrustedProxies = field(default_factory=TrustedProxies)
-    rates: RateLimiter = field(default_factory=RateLimiter)
-    trouble: str = ""
-    hinted: bool = False
+    rate_limiter: RateLimiter = field(default_factory=RateLimiter)
+    _database_problem: str = field(default="", init=False)
+    _warned_of_proxy: bool = field(default=False, init=False)
 
     def count(self, client: str) -> None:
-        """Count a request of a client; too many are refused with 429."""
-        early = self.rates.count_request(client, self.rate)
-        if early:
-            raise Refusal("rate", retry_after(early))
+        """Count a request of a client.
+
+        Args:
+            client: Who sends it.
+
+        Raises:
+            Refusal: There were too many.
+        """
+        seconds = self.rate_limiter.count_request(client, self.rate)
+        if seconds:
+            raise Refusal("rate", retry_after(seconds))
 
     def count_stranger(self, request: Request) -> None:
-        """Count a request of someone without a link, by their address."""
+        """Count a request of somebody without a link, by their address."""
         peer = request.client.host if request.client else ""
-        if "x-forwarded-for" in request.headers and not (self.proxies.networks or self.hinted):
-            self.hinted = True
-            logger.warning(
-                f"{peer} passes requests on, and all are counted as its own; "
-                "if it is your reverse proxy, name it with --trusted-proxy"
-            )
+        if "x-forwarded-for" in request.headers and not self.proxies.networks:
+            self._warn_of_proxy(peer)
         self.count(f"stranger {self.proxies.client_address(peer, request.headers)}")
 
-    def failed(self, problem: Unavailable) -> Problem:
-        """The database's trouble as a 503, logged when it begins or becomes another."""
-        if self.trouble != problem.message:
-            self.trouble = problem.message
-            logger.error(f"nothing is saved: {problem}")
-        wait = retry_after(RETRY_SECONDS)
-        return Problem(503, problem.message, "server_error", "database_unavailable", headers=wait)
+    def _warn_of_proxy(self, peer: str) -> None:
+        if self._warned_of_proxy:
+            return
+        self._warned_of_proxy = True
+        logger.warning(
+            f"{peer} passes requests on, and all are counted as its own; "
+            "if it is your reverse proxy, name it with --trusted-proxy"
+        )
 
-    def saved(self) -> None:
+    def report_failure(self, problem: Unavailable) -> Problem:
+        """Log that the database cannot be used, unless that is known, and return a 503."""
+        if self._database_problem != problem.message:
+            self._database_problem = problem.message
+            logger.error(f"nothing is saved: {problem}")
+        return Problem(
+            503,
+            problem.message,
+            "server_error",
+            "database_unavailable",
+            headers=retry_after(_RETRY_SECONDS),
+        )
+
+    def report_success(self) -> None:
         """Note that something was saved."""
-        if self.trouble:
-            self.trouble = ""
+        if self._database_problem:
+            self._database_problem = ""
             logger.warning("the database can be used again")
 
-    def page(self, name: str, title: str, http: int = 200, **values: Any) -> Response:
-        """The page of a template, with the policy that pages with forms need."""
-        text = PAGES.get_template(f"{name}.html").render(root=self.root, title=title, **values)
-        return HTMLResponse(text, http, {"content-security-policy": POLICY})
+    def page(self, name: str, title: str, status: int = 200, /, **values: Any) -> Response:
+        """Render a page, with the policy that pages with forms need.
+
+        Args:
+            name: The name of the template.
+            title: The title of the page.
+            status: The HTTP status.
+            values: What the template needs.
+
+        Returns:
+            The response.
+        """
+        template = _PAGES.get_template(f"{name}.html")
+        text = template.render(root=self.root, title=title, **values)
+        return HTMLResponse(text, status, {"content-security-policy": _CONTENT_SECURITY_POLICY})
 
     def problem(self, problem: Problem, **form: Any) -> Response:
-        """A problem as a page that says one thing; a `form` can be sent again from it."""
-        title = messages().get(problem.code or "", {}).get("title", "That did not work")
+        """Render a problem as a page that says one thing.
+
+        Args:
+            problem: The problem.
+            form: A form that can be sent again from the page: again (its path), token and fields.
+
+        Returns:
+            The response.
+        """
+        message = messages().get(problem.code or "", {})
+        title = message.get("title", "That did not work")
         values = {"text": problem.message, "again": "", **form}
         response = self.page("message", title, problem.status, **values)
         response.headers.update(problem.headers)
         return response
 
     def unavailable(self, request: Request, problem: Unavailable) -> Response:
-        """A page in plain words where the database is away; what was sent is kept on it."""
-        wait = self.failed(problem).headers
+        """Say in plain words that the database is away; what was sent is kept on the page."""
+        headers = self.report_failure(problem).headers
         if request.method != "POST":
-            return self.problem(Refusal("away", wait))
+            return self.problem(Refusal("away", headers))
         fields = read_form(request, "")
-        token, again = fields.pop("form_token", ""), request.scope["path"]
-        return self.problem(Refusal("unsaved", wait), again=again, token=token, fields=fields)
+        token = fields.pop("form_token", "")
+        path = request.scope["path"]
+        return self.problem(Refusal("unsaved", headers), again=path, token=token, fields=fields)
 
-    def go(self, path: str, cookie: str = "", token: str = "") -> Response:
-        """Send the visitor on; the browser remembers a token, out of reach of scripts."""
+    def redirect(self, path: str, cookie: str = "", token: str = "") -> Response:
+        """Send the visitor to another page.
+
+        Args:
+            path: The path of the page.
+            cookie: The name of a cookie in which the browser keeps the token, if there is one.
+            token: The token, which scripts cannot read.
+
+        Returns:
+            The response.
+        """
         response = RedirectResponse(f"{self.root}{path}", 303)
         if cookie:
-            secure, place = self.url.startswith("https://"), self.root or "/"
-            age = DAYS * 86_400
-            response.set_cookie(cookie, token, age, path=place, secure=secure, httponly=True)
+            response.set_cookie(
+                cookie,
+                token,
+                _COOKIE_SECONDS,
+                path=self.root or "/",
+                secure=self.url.startswith("https://"),
+                httponly=True,
+            )
         return response
-
-
-def secret_of(request: Request) -> str:
-    """The secret that a link carried."""
-    return str(getattr(request.state, "secret", ""))
-
-
-def form_token(token: str) -> str:
-    """What a form must carry: made from the visitor's own token, so that no other site knows it."""
-    return hmac.new(token.encode(), b"form", hashlib.sha256).hexdigest()
-
-
-def read_form(request: Request, token: str) -> dict[str, str]:
-    """The fields of a form that this visitor's own page sent; anything else is refused.
-
-    A form is small, was read before its handler runs, and carries what only this site's pages know.
-    """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
-        raise Problem(415, "Forms are sent as application/x-www-form-urlencoded.")
-    try:
-        text = request.state.body.decode("utf-8")
-        found = parse_qs(text, keep_blank_values=True, max_num_fields=40)
-    except ValueError:
-        raise Problem(400, "The form cannot be read.") from None
-    fields = {name: values[0] for name, values in found.items()}
-    own = form_token(token).encode()
-    if token and not hmac.compare_digest(own, fields.get("form_token", "").encode()):
-        raise Problem(403, "The form is too old or not yours; open your link again.")
-    return fields
-
-
-def render(text: str, *, breaks: bool = True) -> str:
-    """HTML of Markdown in which nothing runs, loads or leads on; the same whoever wrote it.
-
-    With `breaks` the end of a line is one, as chat pages have it; prose wrapped in a file has none.
-    """
-    return str(_parser(breaks).render(text.replace("\x00", "\ufffd")))
-
-
-@cache
-def _parser(breaks: bool) -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "maxNesting": 20})
-    parser.enable(["table", "strikethrough"]).disable(list(OFF))
-    for rule in PLAIN:
-        parser.add_render_rule(rule, _plain)
-    return parser
-
-
-def _plain(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-    """Headings below the page's own, cells without style and code without its language's name."""
-    token = tokens[index]
-    if token.type in ("fence", "code_block"):
-        return f"<pre><code>{escape(token.content)}</code></pre>\n"
-    tag = f"h{min(6, int(token.tag[1]) + 2)}" if token.tag.startswith("h") else token.tag
-    return f"<{'/' if token.nesting < 0 else ''}{tag}>"

@@ -1,7 +1,7 @@
-"""Where a study stands: items, annotators, flags and agreement, without telling systems apart."""
+"""Where a study stands: items, annotators, flags and agreement, without naming systems."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +11,18 @@ from sqlalchemy import select, update
 from darc.errors import InputError
 from darc.study import schema
 from darc.study.quality import Alpha, Care, agreement, care, disagreement
-from darc.study.schema import note, side_of
+from darc.study.schema import note
 from darc.study.settings import StudySettings
 from darc.study.store import Store
-from darc.web.keys import hash_token
 
-tasks, units, people = schema.tasks, schema.units, schema.annotators
+Row = Mapping[Any, Any]
 
-# What an annotator is, by the first of these columns that has a value.
-STATES = {
+_tasks = schema.tasks
+_units = schema.units
+_annotators = schema.annotators
+
+# The state of an annotator, by the first of these columns that has a value.
+_STATES = {
     "erased": "erased",
     "excluded": "excluded",
     "finished": "finished",
@@ -30,34 +33,41 @@ STATES = {
 
 @dataclass(frozen=True)
 class ItemStatus:
-    """An item: the lead's label for it, its valid ratings, live leases, and its disagreement.
+    """An item as the lead may see it."""
 
-    `prompt_id` and `candidates` are empty while the study is open.
-    """
-
+    #: What the lead sees of the item while the study is open.
     label: str
+    #: The number of valid ratings.
     valid: int
+    #: The number of annotators who are looking at it.
     leased: int
+    #: The number of ratings that do not count.
     set_aside: int
     skipped: int
     disagreement: float
+    #: Empty while the study is open.
     prompt_id: str = ""
+    #: The systems, separated by a slash; empty while the study is open.
     candidates: str = ""
 
 
 @dataclass(frozen=True)
 class PersonStatus:
-    """An annotator: pseudonym, state and care."""
+    """An annotator as the lead may see them."""
 
+    #: The pseudonym.
     name: str
+    #: no link, invited, working, finished, excluded or erased.
     state: str
+    #: Why they are excluded.
     reason: str
     care: Care
+    #: Whether the lead looked at the flags and dismissed them.
     cleared: bool
 
     @property
     def flagged(self) -> bool:
-        """Whether there are flags that nobody looked at."""
+        """Whether there are flags that the lead has not dismissed."""
         return bool(self.care.flags) and not self.cleared
 
 
@@ -67,11 +77,14 @@ class Status:
 
     title: str
     mode: str
+    #: How many valid ratings an item needs.
     ratings: int
     closed: bool
     items: tuple[ItemStatus, ...]
     people: tuple[PersonStatus, ...]
+    #: The agreement of all ratings.
     before: Alpha
+    #: The agreement of the valid ratings, after exclusions.
     after: Alpha
 
     @property
@@ -85,107 +98,142 @@ class Status:
         return sorted(self.items, key=lambda item: -np.nan_to_num(item.disagreement, nan=-1.0))
 
     @property
-    def given(self) -> int:
+    def valid_ratings(self) -> int:
         """How many valid ratings there are."""
         return sum(item.valid for item in self.items)
 
 
+class _TaskCounts:
+    """Counts of tasks, gathered in one pass over them."""
+
+    def __init__(self, now: float) -> None:
+        self._now = now
+        self.valid: Counter[int] = Counter()
+        self.leased: Counter[int] = Counter()
+        self.set_aside: Counter[int] = Counter()
+        self.skipped: Counter[int] = Counter()
+        #: The rated items.
+        self.ratings: list[Row] = []
+        #: The answered tasks of each annotator.
+        self.answers: defaultdict[int, list[Row]] = defaultdict(list)
+
+    def add(self, row: Row) -> None:
+        if row["answered"] is not None:
+            self.answers[row["annotator_id"]].append(row)
+        if row["kind"] != "item":
+            return
+        unit_id = row["unit_id"]
+        if row["answer"] is not None:
+            self.ratings.append(row)
+            if row["valid"]:
+                self.valid[unit_id] += 1
+            else:
+                self.set_aside[unit_id] += 1
+        elif row["answered"] is not None:
+            self.skipped[unit_id] += 1
+        elif row["lease_until"] > self._now:
+            self.leased[unit_id] += 1
+
+
 def status(store: Store) -> Status:
-    """The status now; O(answers)."""
-    config, now = store.config, store.now()
-    names = ("valid", "leased", "set_aside", "skipped")
-    counts: dict[str, Counter[int]] = {name: Counter() for name in names}
-    ratings, answers = [], defaultdict(list)
+    """Read where a study stands now; O(answers).
+
+    Args:
+        store: The study.
+
+    Returns:
+        What its lead may see.
+    """
+    config = store.config
+    counts = _TaskCounts(store.now())
     with store.read() as connection:
         closed = schema.study_row(connection)["closed"] is not None
-        shown = (units.c[name] for name in ("id", "label", "prompt_id", "first_id", "second_id"))
-        items = connection.execute(select(*shown).where(units.c.kind == "item")).mappings().all()
-        for row in connection.execute(schema.whole_tasks().order_by(tasks.c.id)).mappings():
-            unit, answer = row["unit_id"], row["answer"]
-            if row["answered"] is not None:
-                answers[row["annotator_id"]].append(row)
-            if row["kind"] != "item":
-                continue
-            if answer is not None:
-                ratings.append(row)
-                counts["valid" if row["valid"] else "set_aside"][unit] += 1
-            elif row["answered"] is not None:
-                counts["skipped"][unit] += 1
-            else:
-                counts["leased"][unit] += row["lease_until"] > now
-        everyone = connection.execute(select(people).order_by(people.c.id)).mappings().all()
-    spread = disagreement(ratings, config.pairwise)
-    before, after = agreement(ratings, config.pairwise, config.study.seed)
-    found = []
-    for row in items:
-        own: dict[str, Any] = {name: count[row["id"]] for name, count in counts.items()}
-        if closed:
-            pair = filter(None, (row["first_id"], row["second_id"]))
-            own |= {"prompt_id": row["prompt_id"], "candidates": " / ".join(pair)}
-        found.append(ItemStatus(row["label"], **own, disagreement=spread.get(row["id"], np.nan)))
+        items = connection.execute(_select_items()).mappings().all()
+        for row in connection.execute(schema.whole_tasks().order_by(_tasks.c.id)).mappings():
+            counts.add(row)
+        people = connection.execute(select(_annotators).order_by(_annotators.c.id))
+        people_rows = people.mappings().all()
+    before, after = agreement(counts.ratings, config.pairwise, config.study.seed)
     return Status(
         title=config.study.title,
         mode=config.study.mode,
         ratings=config.study.ratings,
         closed=closed,
-        items=tuple(sorted(found, key=lambda item: int(item.label.split()[-1]))),
-        people=tuple(_person(row, answers[row["id"]], config) for row in everyone),
+        items=_item_statuses(items, counts, config, closed),
+        people=tuple(_person_status(row, counts.answers[row["id"]], config) for row in people_rows),
         before=before,
         after=after,
     )
 
 
-def _person(row: Any, answers: Sequence[Any], config: StudySettings) -> PersonStatus:
-    found = care(answers, config.quality, config.training.calibration_share)
-    state = next((STATES[name] for name in STATES if row[name] is not None), "no link")
-    return PersonStatus(row["name"], state, row["exclusion_reason"], found, row["cleared"])
+def _select_items() -> Any:
+    columns = (
+        _units.c.id,
+        _units.c.label,
+        _units.c.prompt_id,
+        _units.c.first_id,
+        _units.c.second_id,
+    )
+    return select(*columns).where(_units.c.kind == "item")
 
 
-def details(store: Store, labels: Sequence[str]) -> dict[str, Any]:
-    """What only the lead's page shows, now; O(answers and texts).
+def _item_statuses(
+    items: Iterable[Row], counts: _TaskCounts, config: StudySettings, closed: bool
+) -> tuple[ItemStatus, ...]:
+    """The items in the order of their labels, which tells nothing of prompts and systems."""
+    disagreements = disagreement(counts.ratings, config.pairwise)
+    statuses = []
+    for row in items:
+        unit_id = row["id"]
+        prompt_id = ""
+        candidates = ""
+        if closed:
+            prompt_id = row["prompt_id"]
+            candidates = " / ".join(filter(None, (row["first_id"], row["second_id"])))
+        item = ItemStatus(
+            label=row["label"],
+            valid=counts.valid[unit_id],
+            leased=counts.leased[unit_id],
+            set_aside=counts.set_aside[unit_id],
+            skipped=counts.skipped[unit_id],
+            disagreement=disagreements.get(unit_id, np.nan),
+            prompt_id=prompt_id,
+            candidates=candidates,
+        )
+        statuses.append(item)
+    return tuple(sorted(statuses, key=lambda item: int(item.label.split()[-1])))
 
-    `texts` are the prompt and the responses of each item with one of the labels, the responses in
-    an order that tells nothing of systems; `comments` (rater, comment) likewise. `times` are those
-    of the valid ratings, `given` the answers of each rater (pairs: left, tie, right), `groups` how
-    many people are in each.
-    """
-    with store.read() as connection:
-        own = units.c.kind == "item", units.c.label.in_(labels)
-        rows = connection.execute(select(units).where(*own)).mappings().all()
-        query = schema.whole_tasks(tasks.c.kind == "item", tasks.c.answered.is_not(None))
-        answers = connection.execute(query.order_by(tasks.c.answered)).mappings().all()
-        told = connection.execute(select(people.c.groups).where(people.c.erased.is_(None)))
-        said = [row for row in told.scalars() if row]
-    named, pairwise = {row["id"]: row["label"] for row in rows}, store.config.pairwise
-    texts, comments, given = {}, defaultdict(list), defaultdict[str, Counter[Any]](Counter)
-    for row in rows:
-        responses = sorted(filter(None, (row["first"], row["second"])), key=hash_token)
-        texts[row["label"]] = ("\n\n".join(text for _, text in row["turns"]), *responses)
-    for row in answers:
-        if row["comment"] and row["unit_id"] in named:
-            comments[named[row["unit_id"]]].append((row["name"], row["comment"]))
-        if row["answer"] is not None:
-            value = side_of(row["answer"], row["flipped"]) if pairwise else row["answer"]
-            given[row["name"]][value] += 1
-    groups = {
-        each.name: Counter(row.get(each.name) or "not said" for row in said)
-        for each in store.config.groups
-    }
-    times = [row["answered"] for row in answers if row["valid"]]
-    shown = {"texts": texts, "comments": comments, "given": given, "groups": groups}
-    return {"now": store.now(), "times": times, **shown}
+
+def _person_status(row: Row, answers: Sequence[Row], config: StudySettings) -> PersonStatus:
+    states = [state for column, state in _STATES.items() if row[column] is not None]
+    return PersonStatus(
+        name=row["name"],
+        state=states[0] if states else "no link",
+        reason=row["exclusion_reason"],
+        care=care(answers, config.quality, config.training.calibration_share),
+        cleared=row["cleared"],
+    )
 
 
 def close(store: Store, *, force: bool = True) -> int:
-    """Take no more answers and show which system wrote what; how many items lack ratings.
+    """Close a study: no more answers are taken, and the lead sees which system wrote what.
 
-    Without `force` it is refused while any do.
+    Args:
+        store: The study.
+        force: Close it although items lack ratings.
+
+    Returns:
+        How many items lack ratings.
+
+    Raises:
+        InputError: Items lack ratings and `force` is not given, or the study is closed already.
     """
-    found = status(store)
-    lacking = len(found.items) - found.complete
-    if lacking and not force and not found.closed:
-        told = f"{lacking} of {len(found.items)} items lack ratings"
-        raise InputError(told, "wait for them, or add --force")
+    current = status(store)
+    lacking = len(current.items) - current.complete
+    if lacking and not force and not current.closed:
+        raise InputError(
+            f"{lacking} of {len(current.items)} items lack ratings", "wait for them, or add --force"
+        )
     with store.write() as connection:
         if schema.study_row(connection)["closed"] is not None:
             raise InputError("the study is closed already", "export it with: darc study export")

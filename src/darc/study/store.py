@@ -1,14 +1,11 @@
-"""The database of a study: opening it, transactions that read or write, and copies of it."""
+"""The database of a study: opening it, and transactions that read or write."""
 
-import os
-import shutil
 import sqlite3
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,83 +25,29 @@ from sqlalchemy.engine import make_url
 
 from darc.closing import Closing
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.files import append_private, atomic_path
+from darc.files import append_private
 from darc.study import schema
-from darc.study.settings import StudySettings, study_settings, template_of
-from darc.web.problems import Problem
+from darc.study.database_files import DatabaseFiles, Unavailable
+from darc.study.settings import StudySettings, study_settings
 
-BUSY_SECONDS = 10.0
-POOL = 24
-ENDINGS = ("", "-wal", "-shm")
-
-
-class Unavailable(DarcError):
-    """The database cannot be used now.
-
-    `message` tells strangers nothing about the place; `hint` is for the log and the command line.
-    """
-
-
-@cache
-def messages() -> dict[str, Any]:
-    """The pages that say one thing, by name: status, title and text."""
-    return template_of("messages")
-
-
-class Refusal(Problem):
-    """One of `messages`, which a visitor gets instead of what was asked for."""
-
-    def __init__(self, name: str, headers: Mapping[str, str] | None = None) -> None:
-        page = messages()[name]
-        super().__init__(page["status"], page["text"], code=name, headers=headers or {})
-
-
-class DatabaseFiles:
-    """A database with its -wal and -shm file, `known` by device and inode once it is open.
-
-    A process goes on writing to a file that was deleted or moved, and whoever opens the path
-    afterwards finds nothing of it. SQLite itself keeps the three files while they are open, and
-    open connections keep their inodes from being used again.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.known: dict[str, tuple[int, int]] = {}
-
-    def found(self) -> dict[str, tuple[int, int]]:
-        """The device and inode of each file that is there."""
-        found = {}
-        for ending in ENDINGS:
-            with suppress(OSError):
-                one = Path(f"{self.path}{ending}").stat()
-                found[ending] = one.st_dev, one.st_ino
-        return found
-
-    def check(self) -> None:
-        """Raise `Unavailable` unless all files are those known; three calls of stat."""
-        if not self.known or (found := self.found()) == self.known:
-            return
-        if "" not in found:
-            message = "the database file was deleted or moved"
-            hint = f"put it back at {self.path}, or start again with another"
-        elif found[""] != self.known[""]:
-            message = "another file is in the place of the database"
-            hint = f"put the first one back at {self.path}, or restart to use the one there now"
-        else:
-            message = "the database's -wal or -shm file was deleted or replaced"
-            hint = f"restart, and leave the files beside {self.path} alone"
-        raise Unavailable(message, hint)
+_BUSY_SECONDS = 10.0
+_POOL_SIZE = 24
 
 
 class Store(Closing):
-    """A study's database; `now` is the clock, in seconds since 1970.
+    """A study's database.
 
-    A transaction raises `Unavailable` where the database cannot be used: it is down or locked, or
-    the files of SQLite are no longer those that were opened, be it before or after the commit.
+    A transaction raises `Unavailable` if the database cannot be used: it is down or locked, or the
+    files of SQLite are no longer those that were opened, be it before or after the commit.
 
     In SQLite a writing transaction takes the one write lock at its beginning (BEGIN IMMEDIATE); a
     lock of this process goes before it, because threads wait for that one in turn. In PostgreSQL
     `locked` takes rows, always annotators before units and those in ascending order.
+
+    Args:
+        engine: The connections.
+        now: The clock, in seconds since 1970.
+        files: The files of an SQLite database; None for PostgreSQL.
     """
 
     def __init__(
@@ -113,40 +56,49 @@ class Store(Closing):
         self.engine = engine
         self.now = now
         self.files = files
-        self._turn = threading.Lock()
+        self._write_turn = threading.Lock()
 
     def read(self) -> AbstractContextManager[Connection]:
         """A transaction that sees one state of the database."""
-        level = {} if self.files else {"isolation_level": "REPEATABLE READ"}
-        return self._begun(nullcontext(), **level)
+        if self.files is None:
+            return self._transaction(nullcontext(), isolation_level="REPEATABLE READ")
+        return self._transaction(nullcontext())
 
     def write(self) -> AbstractContextManager[Connection]:
         """A transaction that writes: all of it or nothing."""
-        return self._begun(self._in_turn() if self.files else nullcontext(), writing=True)
+        if self.files is None:
+            return self._transaction(nullcontext(), writing=True)
+        return self._transaction(self._wait_for_turn(), writing=True)
 
     @contextmanager
-    def _begun(self, turn: AbstractContextManager[None], **options: Any) -> Iterator[Connection]:
-        """A transaction; `Unavailable` where the database cannot be used, or not at its end."""
+    def _transaction(
+        self, turn: AbstractContextManager[None], **options: Any
+    ) -> Iterator[Connection]:
+        """A transaction; raises `Unavailable` if the database cannot be used, or not at its end."""
         try:
             self._check_files()
-            with turn, self.engine.connect().execution_options(**options) as found, found.begin():
-                yield found
+            with (
+                turn,
+                self.engine.connect().execution_options(**options) as connection,
+                connection.begin(),
+            ):
+                yield connection
         except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError) as problem:
-            raise Unavailable("the database does not answer", first_line(problem)) from problem
+            raise Unavailable("the database does not answer", _first_line(problem)) from problem
         except exc.DatabaseError as problem:
             if type(problem) is not exc.DatabaseError or self.files is None:
                 raise
-            raise Unavailable("the database cannot be read", first_line(problem)) from problem
+            raise Unavailable("the database cannot be read", _first_line(problem)) from problem
         self._check_files()
 
     @contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        if not self._turn.acquire(timeout=BUSY_SECONDS):
-            raise Unavailable("the database is busy", f"waited {BUSY_SECONDS:g} s to write")
+    def _wait_for_turn(self) -> Iterator[None]:
+        if not self._write_turn.acquire(timeout=_BUSY_SECONDS):
+            raise Unavailable("the database is busy", f"waited {_BUSY_SECONDS:g} s to write")
         try:
             yield
         finally:
-            self._turn.release()
+            self._write_turn.release()
 
     def _check_files(self) -> None:
         if self.files is None:
@@ -154,19 +106,20 @@ class Store(Closing):
         try:
             self.files.check()
         except Unavailable:
-            found = self.files.found()
-            # What only a deleted -wal file holds goes into the database, if not now then later;
-            # it must be in its place, and nobody have begun a -wal or -shm file of their own.
-            if "" in found and found.items() <= self.files.known.items():
-                with (
-                    suppress(sqlite3.Error, exc.SQLAlchemyError, Unavailable),
-                    closing(self.engine.raw_connection()) as connection,
-                ):
-                    connection.cursor().execute("PRAGMA wal_checkpoint(FULL)")
+            # What only a deleted -wal file holds goes into the database, if not now then later.
+            if self.files.only_deleted():
+                self._save_write_ahead_log()
             raise
 
+    def _save_write_ahead_log(self) -> None:
+        with (
+            suppress(sqlite3.Error, exc.SQLAlchemyError, Unavailable),
+            closing(self.engine.raw_connection()) as connection,
+        ):
+            connection.cursor().execute("PRAGMA wal_checkpoint(FULL)")
+
     def locked(self, connection: Connection, table: Any, row_id: int) -> Any:
-        """A row, held until the transaction ends; None where there is none."""
+        """A row, locked until the transaction ends; None if there is none."""
         query = select(table).where(table.c.id == row_id)
         return connection.execute(query.with_for_update()).mappings().first()
 
@@ -188,63 +141,50 @@ class Store(Closing):
     @cached_property
     def unit_ids(self) -> dict[str, list[int]]:
         """The ids of the units of each kind, in the order of their numbers, which never change."""
-        found: dict[str, list[int]] = {kind: [] for kind in schema.KINDS}
+        unit_ids: dict[str, list[int]] = {kind: [] for kind in schema.KINDS}
         units = schema.units
         query = select(units.c.id, units.c.kind).order_by(units.c.kind, units.c.number)
         with self.read() as connection:
             for unit_id, kind in connection.execute(query):
-                found[kind].append(unit_id)
-        return found
+                unit_ids[kind].append(unit_id)
+        return unit_ids
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
 
 def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time.time) -> Store:
-    """The store at a path (SQLite) or a URL (postgresql://...); `new` makes its tables.
+    """Open the database of a study.
 
-    A new one must not exist yet, another one must, and of a schema that is known.
+    Args:
+        place: A path (SQLite) or a URL (postgresql://...).
+        new: Make its tables; then there must be no study yet, otherwise there must be one.
+        now: The clock, in seconds since 1970.
+
+    Returns:
+        The store.
+
+    Raises:
+        InputError: There is no study, or one already, or it is of a newer version of DARC.
+        DarcError: The database cannot be used.
+        MissingExtra: The driver of PostgreSQL is not installed.
     """
-    url, files = _url(place), None
-    absent = InputError(f"there is no study at {place}", "make one with: darc study init")
+    url = _parse_url(place)
+    files = None
     if url.get_backend_name() == "sqlite":
         files = DatabaseFiles(Path(url.database or "").resolve())
-        if not new and not files.path.is_file():
-            raise absent
-        if new:  # the file is for its owner alone, and SQLite's others follow it
-            try:
-                append_private(files.path)
-            except OSError as problem:
-                told = f"{files.path} cannot be made ({problem.strerror})"
-                raise InputError(told, "take another --database") from None
-    store = Store(_engine(url, files), now, files)
-    try:
-        found = inspect(store.engine).has_table("study")
-        if files is not None:
-            files.known = files.found()
-        if new and found:
-            raise InputError(f"{place} holds a study already", "take another --database")
         if new:
-            with store.write() as connection:
-                schema.metadata.create_all(connection)
-            return store
-        if not found:
-            raise absent
-        with store.read() as connection:
-            version = connection.execute(select(schema.study.c.schema)).scalar()
-        if version is None or version > schema.SCHEMA:
-            raise InputError(
-                f"the study has schema {version}, and this DARC reads {schema.SCHEMA}",
-                "upgrade DARC, or finish darc study init",
-            )
-        if version < schema.SCHEMA:
-            with store.write() as connection:
-                schema.upgrade_tables(connection)
+            _create_file(files.path)
+        elif not files.path.is_file():
+            raise _no_study(place)
+    store = Store(_make_engine(url, files), now, files)
+    try:
+        _prepare_tables(store, place, new)
     except exc.SQLAlchemyError as problem:
         store.close()
         raise DarcError(
-            f"the database cannot be used ({first_line(problem)})",
+            f"the database cannot be used ({_first_line(problem)})",
             "check --database and that its server runs",
         ) from None
     except DarcError:
@@ -253,7 +193,46 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
     return store
 
 
-def _url(place: str) -> Any:
+def _no_study(place: str) -> InputError:
+    return InputError(f"there is no study at {place}", "make one with: darc study init")
+
+
+def _create_file(path: Path) -> None:
+    """Create the file for its owner alone; SQLite's other files get the same permissions."""
+    try:
+        append_private(path)
+    except OSError as problem:
+        raise InputError(
+            f"{path} cannot be made ({problem.strerror})", "take another --database"
+        ) from None
+
+
+def _prepare_tables(store: Store, place: str, new: bool) -> None:
+    """Create the tables, or check that they are there and bring them to the present schema."""
+    has_study = inspect(store.engine).has_table("study")
+    if store.files is not None:
+        store.files.remember()
+    if new:
+        if has_study:
+            raise InputError(f"{place} holds a study already", "take another --database")
+        with store.write() as connection:
+            schema.metadata.create_all(connection)
+        return
+    if not has_study:
+        raise _no_study(place)
+    with store.read() as connection:
+        version = connection.execute(select(schema.study.c.schema)).scalar()
+    if version is None or version > schema.SCHEMA:
+        raise InputError(
+            f"the study has schema {version}, and this DARC reads {schema.SCHEMA}",
+            "upgrade DARC, or finish darc study init",
+        )
+    if version < schema.SCHEMA:
+        with store.write() as connection:
+            schema.upgrade_tables(connection)
+
+
+def _parse_url(place: str) -> Any:
     if "://" not in place:
         return URL.create("sqlite", database=place)
     try:
@@ -264,38 +243,66 @@ def _url(place: str) -> Any:
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise InputError(
-            f"{url.get_backend_name()} is no database that a study is kept in",
+            f"{url.get_backend_name()} is not a database that a study can be kept in",
             "give a path for SQLite, or postgresql://...",
         )
     return url
 
 
-def first_line(problem: exc.SQLAlchemyError) -> str:
-    """What the database itself said, in a line."""
-    return (str(getattr(problem, "orig", None) or problem).strip() or "nothing").splitlines()[0]
+def _first_line(problem: exc.SQLAlchemyError) -> str:
+    """The first line of what the database itself said."""
+    cause = getattr(problem, "orig", None) or problem
+    message = str(cause).strip() or "nothing"
+    return message.splitlines()[0]
 
 
-def _engine(url: Any, files: DatabaseFiles | None) -> Engine:
-    pool = {"pool_size": POOL, "max_overflow": POOL, "pool_timeout": BUSY_SECONDS}
+def _make_engine(url: Any, files: DatabaseFiles | None) -> Engine:
     if files is None:
-        patience = {} if "connect_timeout" in url.query else {"connect_timeout": int(BUSY_SECONDS)}
-        try:
-            return create_engine(url, pool_pre_ping=True, connect_args=patience, **pool)
-        except (ImportError, exc.NoSuchModuleError):
-            raise MissingExtra("a study in PostgreSQL", "postgres") from None
-    # The very file that the store was opened with; none is made anew.
+        return _make_postgres_engine(url)
+    return _make_sqlite_engine(files)
+
+
+def _make_postgres_engine(url: Any) -> Engine:
+    connect_args = {}
+    if "connect_timeout" not in url.query:
+        connect_args["connect_timeout"] = int(_BUSY_SECONDS)
+    try:
+        return create_engine(
+            url,
+            pool_pre_ping=True,
+            connect_args=connect_args,
+            pool_size=_POOL_SIZE,
+            max_overflow=_POOL_SIZE,
+            pool_timeout=_BUSY_SECONDS,
+        )
+    except (ImportError, exc.NoSuchModuleError):
+        raise MissingExtra("a study in PostgreSQL", "postgres") from None
+
+
+def _make_sqlite_engine(files: DatabaseFiles) -> Engine:
+    """Connections to the very file that the store was opened with; no file is created."""
     url = URL.create("sqlite", database=files.path.as_uri(), query={"mode": "rw", "uri": "true"})
-    arguments = {"timeout": BUSY_SECONDS, "isolation_level": None, "check_same_thread": False}
-    engine = create_engine(url, connect_args=arguments, **pool)
+    engine = create_engine(
+        url,
+        connect_args={
+            "timeout": _BUSY_SECONDS,
+            "isolation_level": None,
+            "check_same_thread": False,
+        },
+        pool_size=_POOL_SIZE,
+        max_overflow=_POOL_SIZE,
+        pool_timeout=_BUSY_SECONDS,
+    )
 
     @event.listens_for(engine, "do_connect")
-    def check(*_: object) -> None:
+    def check_files(*_: object) -> None:
         files.check()
 
     @event.listens_for(engine, "connect")
-    def prepare(connection: sqlite3.Connection, _: object) -> None:
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-            connection.execute(f"PRAGMA {pragma}")
+    def configure(connection: sqlite3.Connection, _: object) -> None:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
         files.check()
 
     @event.listens_for(engine, "begin")
@@ -304,31 +311,3 @@ def _engine(url: Any, files: DatabaseFiles | None) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
     return engine
-
-
-def backup(store: Store, path: Path) -> None:
-    """Copy the database, as of one moment, to a file: SQLite, or what pg_restore reads."""
-    url = store.engine.url
-    with atomic_path(path, private=True) as temporary:
-        if store.files is not None:
-            with (
-                closing(sqlite3.connect(store.files.path)) as source,
-                closing(sqlite3.connect(temporary)) as target,
-            ):
-                source.backup(target)
-            return
-        tool = shutil.which("pg_dump")
-        if tool is None:
-            raise DarcError("a backup of PostgreSQL needs pg_dump", "install postgresql-client")
-        secret = {} if url.password is None else {"PGPASSWORD": str(url.password)}
-        place = url.set(drivername="postgresql", password=None).render_as_string()
-        done = subprocess.run(
-            [tool, "--format=custom", f"--file={temporary}", place],
-            env={**os.environ, **secret},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            told = done.stderr.strip().splitlines()
-            raise DarcError(f"pg_dump failed ({told[-1] if told else 'it said nothing'})")

@@ -16,9 +16,11 @@ from tests.study.making import (
 )
 
 from darc.study import answers, schema
-from darc.study.claims import next_step
-from darc.study.people import erase, exclude_by_name, reinstate
+from darc.study.answers import Submission
+from darc.study.exclusions import exclude_by_name, reinstate
+from darc.study.people import erase
 from darc.study.status import status
+from darc.study.steps import next_step
 
 tasks = schema.tasks
 
@@ -45,7 +47,7 @@ def test_slots_of_live_leases_are_taken_and_lapsed_ones_are_free(
     assert next_step(store, 3).name == "task"
     finish(store, 2, 4.0)
     finish(store, 3, 6.0)
-    assert answers.submit(store, 1, held, 0, 9.0)
+    assert answers.submit(store, 1, Submission(held, 0, 9.0))
     assert set(valid(store).values()) == {2}
     with store.read() as connection:
         late = connection.execute(select(tasks).where(tasks.c.code == held)).mappings().one()
