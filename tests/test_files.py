@@ -13,7 +13,7 @@ import pytest
 from tests.helpers import run_command
 from tests.runs.makers import start
 
-from darc.analysis.reading import load_ratings, read_texts
+from darc.analysis.reading import load_ratings
 from darc.errors import InputError, TableError
 from darc.files import (
     append_private,
@@ -26,6 +26,7 @@ from darc.files import (
     read_json,
 )
 from darc.parts.scorers.caution import read_model
+from darc.ratings.texts import read_texts
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Questions
 from darc.serve.metadata import Audit

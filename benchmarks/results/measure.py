@@ -8,11 +8,12 @@ from typing import Any
 
 import darc.decide.rules  # noqa: F401  (registers the rules)
 from benchmarks.results.kept import Kept
-from darc.analysis.reading import load_run, read_texts, stem, texts_beside
+from darc.analysis.run_ratings import load_run
 from darc.decide.registry import rules
 from darc.errors import InputError
 from darc.models.installed import DEFAULT
 from darc.ratings import ratings as loaded
+from darc.ratings.texts import read_texts, stem, texts_beside
 from darc.runs.questions import EXAMPLES, find_questions
 
 Found = Mapping[str, Any]

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from darc.analysis.reading import load_table, stem
 from darc.errors import TableError
+from darc.ratings.load import load_table
 from darc.ratings.splitting import NOBODY
+from darc.ratings.texts import stem
 
 RATINGS = """prompt_id,candidate_id,rater_id,rater_group,rating
 p,a,ann,cook,1
@@ -42,7 +43,7 @@ def test_ratings_givers_and_groups(tmp_path: Path, zipped: bool) -> None:
 def test_systems_are_those_of_the_column_or_the_candidates(tmp_path: Path) -> None:
     path = write(tmp_path)
     assert load_table(path).systems == [["a", "b"], ["a"]]
-    assert load_table(path, system="none").systems == []
+    assert load_table(path, system="none").systems == ()
     path.write_text("prompt_id,candidate_id,rater_id,rating,model\np,a,1,2,x\np,b,1,3,y\n")
     source = load_table(path, columns={"system": "model"})
     assert source.systems == [["x", "y"]]

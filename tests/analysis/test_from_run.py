@@ -9,8 +9,8 @@ import pytest
 from tests.runs.makers import IDS, Words, rows, start
 
 from darc.analysis.evaluate.methods import methods
-from darc.analysis.reading import load_run
 from darc.analysis.report.pool_tables import latency_table, token_table
+from darc.analysis.run_ratings import load_run
 from darc.errors import InputError
 from darc.ratings.splitting import NOBODY
 from darc.runs.records import read_scores

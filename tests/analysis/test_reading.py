@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from darc.analysis.reading import is_audit, load_ratings
+from darc.analysis.audit_log import is_audit_log
+from darc.analysis.reading import load_ratings
 from darc.errors import InputError
 
 
@@ -24,7 +25,7 @@ def test_complete_decisions_of_an_audit_log(tmp_path: Path) -> None:
     path = written(
         tmp_path / "audit.jsonl", row(1), row(2, lazy=True), row(3), row(4, scorers=["other"])
     )
-    assert is_audit(path)
+    assert is_audit_log(path)
     source = load_ratings(path)
     assert source.prompt_ids == ["p r1", "p r3"]
     assert source.shape == (2, 1, 2, 2)

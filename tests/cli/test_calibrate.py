@@ -145,11 +145,11 @@ def test_how_prompts_are_batched_changes_nothing(ratings: Path) -> None:
         with read_ratings(ratings, batch_rows=size) as table:
             decided = list(decide_table(table, parse_methods(["auto", "hedgetune"])))
             first = table.head(600)
-            systems = table.systems(first)
+            systems = list(first.systems)
         rules = zip(*(each.decisions for each in decided), strict=True)
         found.append([np.concatenate([part.index for part in rule]).tolist() for rule in rules])
         # 600 cells are 37 prompts of 4 candidates with 4 ratings.
-        assert (first.scores.shape, len(systems)) == ((37, 1, 4, 4), 37)
+        assert (first.samples.shape, len(systems)) == ((37, 1, 4, 4), 37)
     assert found[0] == found[1] == found[2]
     assert len(found[0][0]) == 60
 

@@ -16,7 +16,7 @@ from tests.fakes.answers import number
 from tests.runs.makers import contents, rows
 
 import darc
-from darc.analysis.reading import load_run
+from darc.analysis.run_ratings import load_run
 from darc.cli import main
 from darc.runs.folder import RunFolder
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from darc.errors import TableError
-from darc.ratings import Batch, RatingTable, read_ratings
+from darc.ratings import Ratings, RatingTable, read_ratings
 from darc.ratings.plain_files import BLOCK_BYTES
 
 TIDY = "prompt_id,candidate_id,rater_id,rating\n"
@@ -38,19 +38,19 @@ def cells_of(data: str | bytes, name: str = "ratings.csv", **options: Any) -> li
         return [cell for batch in table.batches() for cell in cells(batch)]
 
 
-def cells(batch: Batch) -> list[Cell]:
+def cells(batch: Ratings) -> list[Cell]:
     """All cells of a batch; checks that the samples are packed and the rest is NaN."""
-    prompts, scorers, most, depth = batch.scores.shape
-    assert (prompts, scorers) == (len(batch.prompt_ids), len(batch.scorer_ids))
+    prompts, scorers, most, depth = batch.samples.shape
+    assert (prompts, scorers) == (len(batch.prompt_ids), len(batch.scorers))
     assert most == max(map(len, batch.candidate_ids))
     result = []
     for p, prompt in enumerate(batch.prompt_ids):
-        assert np.isnan(batch.scores[p, :, len(batch.candidate_ids[p]) :]).all()
+        assert np.isnan(batch.samples[p, :, len(batch.candidate_ids[p]) :]).all()
         for k, candidate in enumerate(batch.candidate_ids[p]):
-            for m, scorer in enumerate(batch.scorer_ids):
+            for m, scorer in enumerate(batch.scorers):
                 places = batch.raters[p, m, k].tolist()
                 raters = [batch.rater_names[place] for place in places if place >= 0]
-                scores = batch.scores[p, m, k].tolist()
+                scores = batch.samples[p, m, k].tolist()
                 assert np.isnan(scores[len(raters) :]).all()
                 samples = tuple(zip(raters, scores[: len(raters)], strict=True))
                 result.append(Cell(prompt, scorer, candidate, samples))

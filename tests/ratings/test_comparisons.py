@@ -23,7 +23,7 @@ def test_what_else_a_row_says_is_left_out() -> None:
         assert (table.layout, table.extra_columns) == ("pairwise", ())
         (batch,) = table.batches()
         assert batch.extras(0, 0) == {}
-        assert batch.scorer_ids == [""]
+        assert batch.scorers == [""]
 
 
 @pytest.mark.parametrize("method", ["win-rate", "bradley-terry", "thurstone"])
@@ -31,7 +31,7 @@ def test_what_else_a_row_says_is_left_out() -> None:
 def test_many_prompts_at_once_are_as_one_by_one(
     method: str, fit_cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("darc.ratings.comparisons.FIT_CELLS", fit_cells)
+    monkeypatch.setattr("darc.ratings.comparisons._FIT_CELLS", fit_cells)
     generator = np.random.default_rng(0)
     rows, expected = [], {}
     for prompt in range(12):

@@ -8,7 +8,8 @@ from darc.decide.model.calibration import DEFAULT
 from darc.decide.standards import NO_STANDARDS, Standards
 from darc.errors import TableError
 from darc.ratings import read_ratings
-from darc.ratings.decisions import decide_table, is_about_wording, read_side, standards_for
+from darc.ratings.decisions import decide_table, standards_for
+from darc.ratings.side_table import read_side_table
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -19,22 +20,22 @@ def write(tmp_path: Path, text: str) -> Path:
 
 def test_named_numbers_by_candidate(tmp_path: Path) -> None:
     path = write(tmp_path, "prompt_id,candidate_id,tokens,note\np,a,5,x\np,b,7,y\n")
-    side = read_side(path)
-    assert side.of("tokens", "p", ["b", "a"]).tolist() == [7.0, 5.0]
+    side = read_side_table(path)
+    assert side.numbers_of("tokens", "p", ["b", "a"]).tolist() == [7.0, 5.0]
     assert set(side.numbers) == {"tokens"}
     with pytest.raises(TableError, match="no tokens for candidate 'c' of prompt 'p'"):
-        side.of("tokens", "p", ["a", "c"])
+        side.numbers_of("tokens", "p", ["a", "c"])
 
 
 def test_similarities_in_either_order(tmp_path: Path) -> None:
     path = write(
         tmp_path, "prompt_id,left_id,right_id,similarity\np,a,b,0.5\np,c,a,0.2\np,b,c,0.1\n"
     )
-    side = read_side(path)
+    side = read_side_table(path)
     expected = [[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.2, 0.1, 1.0]]
-    assert np.array_equal(side.of("similarity", "p", ["a", "b", "c"]), expected)
+    assert np.array_equal(side.numbers_of("similarity", "p", ["a", "b", "c"]), expected)
     with pytest.raises(TableError, match="no similarity of 'a' and 'z'"):
-        side.of("similarity", "p", ["a", "z"])
+        side.numbers_of("similarity", "p", ["a", "z"])
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_similarities_in_either_order(tmp_path: Path) -> None:
 )
 def test_bad_side_files(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(TableError) as caught:
-        read_side(write(tmp_path, text))
+        read_side_table(write(tmp_path, text))
     assert words in str(caught.value)
 
 
@@ -78,11 +79,11 @@ def test_the_scale_is_the_likely_one_of_all_ratings(
 
 def test_scores_of_rewrites_and_several_scorers_have_no_scale(tmp_path: Path) -> None:
     with read_ratings(ratings(tmp_path, [2, 4], "rewrite {}")) as table:
-        assert is_about_wording(table)
+        assert table.kind == "rewrite"
         assert standards_for(table, NO_STANDARDS).scale is None
         (batch,) = decide_table(table, parse_methods(["auto"]))
         assert batch.decisions[0].pools.about_wording
         assert batch.decisions[0].rule.parameters["calibration"] is DEFAULT
     with read_ratings(ratings(tmp_path, [2, 4, 3, 5], column="scorer_id")) as table:
-        assert not is_about_wording(table)
+        assert table.kind == "rater"
         assert standards_for(table, NO_STANDARDS).scale is None

@@ -26,9 +26,9 @@ ONE = [Cell("q", "", "a", (("r", 1.0),))]
 
 def rows_of(text: str, size: int = 1000) -> tuple[list[tuple[str, ...]], list[int]]:
     with Database() as db, patch("darc.ratings.plain_files.BLOCK_BYTES", size):
-        loaded = load_file(db, plain_file("x.csv", io.BytesIO(text.encode()), db.spare))
+        loaded = load_file(db, plain_file("x.csv", io.BytesIO(text.encode()), db.spare_path))
         rows = list(zip(*map(loaded.texts, loaded.names), strict=True))
-        return rows, [loaded.place(row)[1] for row in range(loaded.rows)]
+        return rows, [loaded.locate(row)[1] for row in range(loaded.rows)]
 
 
 cell = st.text(st.sampled_from('ab é,"\n;'), max_size=5)
@@ -66,7 +66,7 @@ def test_quotes_across_the_buffers_of_two_threads(
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([("x", "y", "z"), *expected])
     with Database() as db:
-        loaded = load_file(db, plain_file(path, None, db.spare))
+        loaded = load_file(db, plain_file(path, None, db.spare_path))
         assert list(zip(*map(loaded.texts, loaded.names), strict=True)) == expected
 
 
@@ -91,7 +91,7 @@ def test_names_that_differ_in_case_only_are_two_columns() -> None:
     text = TIDY.rstrip() + ",Rating\nq,a,r,1,x\n"
     with table_of(text) as table:
         assert table.extra_columns == ("Rating",)
-        assert next(table.batches()).cells("Rating") == [["x"]]
+        assert next(table.batches()).extra_columns["Rating"] == [["x"]]
 
 
 def test_a_decimal_comma_is_no_number_and_neither_are_words_of_the_database() -> None:
@@ -183,7 +183,7 @@ def test_spreadsheets(tmp_path: Path) -> None:
     with read_ratings(path) as table:
         batch = next(table.batches())
         assert (batch.prompt_ids, batch.candidate_ids) == (["1"], [["a", "b"]])
-        assert batch.scores[0, 0].tolist() == [[4.0], [2.5]]
+        assert batch.samples[0, 0].tolist() == [[4.0], [2.5]]
     book.active["D3"] = "good"
     book.save(path)
     with pytest.raises(TableError, match=r"x\.xlsx, line 3: 'good' in column 'rating'"):
@@ -209,7 +209,7 @@ def test_rows_in_memory(library: str) -> None:
     with read_ratings(source) as table:
         batch = next(table.batches())
     assert (batch.prompt_ids, batch.candidate_ids) == (["1"], [["a", "b"]])
-    assert batch.scores[0, 0].tolist() == [[4.0], [2.5]]
+    assert batch.samples[0, 0].tolist() == [[4.0], [2.5]]
     with pytest.raises(TableError, match="the ratings, line 1: every rating of candidate 'a'"):
         read_ratings([{**{k: v[0] for k, v in FRAME.items()}, "rating": None}])
     for wrong in ([], [1, 2]):
@@ -224,7 +224,7 @@ def test_a_folder_with_a_file_for_each_system(tmp_path: Path) -> None:
     with read_ratings(tmp_path) as table:
         batch = next(table.batches())
         assert batch.candidate_ids == [["big", "small"]]
-        assert batch.scores[0, 0].tolist() == [[5.0, 5.0], [3.0, 3.0]]
+        assert batch.samples[0, 0].tolist() == [[5.0, 5.0], [3.0, 3.0]]
     (tmp_path / "small.csv").write_text("prompt_id,rater_id,rating\nq,ann,x\n", encoding="utf-8")
     with pytest.raises(TableError, match=r"small\.csv, line 2: 'x'"):
         read_ratings(tmp_path)

@@ -28,7 +28,7 @@ before = peak()
 ratings = 0
 with read_ratings(sys.argv[1], memory_mb=int(sys.argv[2]), batch_rows=20_000) as table:
     for batch in table.batches():
-        ratings += int(np.isfinite(batch.scores).sum())
+        ratings += int(np.isfinite(batch.samples).sum())
 print(table.rows, ratings, peak() - before)
 """
 

@@ -119,8 +119,8 @@ def test_scorers_have_an_axis() -> None:
     )
     with table_of(text) as table:
         (batch,) = table.batches()
-        assert batch.scorer_ids == table.scorer_ids == ["s", "t"]
-        assert batch.scores.shape == (2, 2, 2, 2)
+        assert batch.scorers == table.scorers == ["s", "t"]
+        assert batch.samples.shape == (2, 2, 2, 2)
     assert cells_of(text)[2] == Cell("q1", "s", "b", (("r2", 4.0), ("r1", 5.0)))
     assert cells_of(text)[4] == Cell("q2", "s", "a", ())
 
@@ -169,7 +169,7 @@ def test_json_ids_and_cells_become_text() -> None:
         assert batch.candidate_ids == [["1.50", "z"]]
         assert batch.extras(0, 0) == {"tags": '["é"]', "ok": ""}
         assert batch.extras(0, 1) == {"tags": "", "ok": "true"}
-        assert np.array_equal(batch.scores[0, 0], [[3.0], [4.5]])
+        assert np.array_equal(batch.samples[0, 0], [[3.0], [4.5]])
 
 
 def test_parquet_of_numbers() -> None:
@@ -280,7 +280,7 @@ def test_who_gave_each_sample_and_which_system_wrote_each_candidate() -> None:
         assert table.system == "system"
         assert "system" in table.extra_columns
         batches = list(table.batches())
-        assert [table.systems(batch) for batch in batches] == [[["big", "small"]], [["big", ""]]]
+        assert [list(batch.systems) for batch in batches] == [[["big", "small"]], [["big", ""]]]
     assert [batch.rater_names for batch in batches] == [["7", "8"]] * 2
     assert batches[0].raters.tolist() == [[[[0, 1], [0, -1]]]]
     assert batches[1].raters.tolist() == [[[[1], [0]]]]
@@ -297,13 +297,13 @@ def test_raters_of_several_scorers_stay_with_their_samples() -> None:
 
 def test_without_a_system_column_a_candidate_is_its_own_system() -> None:
     with table_of(TIDY + "q,a,1,3\nq,b,1,4\n") as table:
-        assert table.systems(next(table.batches())) == [["a", "b"]]
+        assert list(next(table.batches()).systems) == [["a", "b"]]
 
 
 def test_another_column_can_name_the_system() -> None:
     data = SYSTEMS.replace("system\n", "model\n")
     with table_of(data, columns={"system": "model"}) as table:
-        assert table.systems(next(table.batches()))[0] == ["big", "small"]
+        assert next(table.batches()).systems[0] == ["big", "small"]
     with pytest.raises(TableError, match="missing column 'modle'"):
         table_of(data, columns={"system": "modle"})
 
@@ -312,11 +312,11 @@ def test_a_numeric_system_of_a_wide_table_is_no_rater() -> None:
     with table_of("prompt_id,candidate_id,system,ann,bob\nq,a,1,5,6\nq,b,2,7,8\n") as table:
         batch = next(table.batches())
         assert batch.rater_names == ["ann", "bob"]
-        assert table.systems(batch) == [["1", "2"]]
+        assert list(batch.systems) == [["1", "2"]]
 
 
 def test_a_system_that_varies_within_a_candidate_is_refused_where_it_is_wanted() -> None:
     with table_of(SYSTEMS.replace("q1,a,8,6,big", "q1,a,8,6,huge")) as table:
         batch = next(table.batches())
         with pytest.raises(TableError, match="line 5: the system of this candidate is not"):
-            table.systems(batch)
+            list(batch.systems)

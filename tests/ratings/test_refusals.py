@@ -94,7 +94,7 @@ def test_json(text: str, line: int | None, words: list[str]) -> None:
 
 
 def test_a_json_array_is_not_json_lines() -> None:
-    assert "one JSON object a line" in str(refusal('[\n{"prompt_id": 1}]', "x.json"))
+    assert "JSON array" in str(refusal('[\n{"prompt_id": 1}]', "x.json"))
 
 
 def test_not_utf8() -> None:
@@ -145,7 +145,7 @@ def test_rater_columns_of_a_table_that_is_not_wide() -> None:
 def test_the_same_rater_under_two_scorers_is_no_duplicate() -> None:
     header = "prompt_id,candidate_id,rater_id,rating,scorer_id\n"
     with table_of(header + "q,a,r,1,s\nq,a,r,1,t\n") as table:
-        assert table.scorer_ids == ["s", "t"]
+        assert table.scorers == ["s", "t"]
     error = refusal(header + "q,a,r,1,s\nq,a,r,1,t\nq,a,r,1,t\n")
     assert (error.line, "scorer 't'" in str(error), "line 3" in str(error)) == (4, True, True)
     assert refusal(header + "q,a,r,1,s\nq,a,x,1,\n").line == 3

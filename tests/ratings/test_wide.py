@@ -15,7 +15,7 @@ def test_numeric_and_empty_columns_are_raters_and_texts_are_extras() -> None:
         assert (table.layout, table.rows, table.extra_columns) == ("wide", 3, ("model",))
         (batch,) = table.batches()
         assert batch.extras(0, 1) == {"model": "small"}
-        assert batch.scores.shape == (2, 1, 2, 3)
+        assert batch.samples.shape == (2, 1, 2, 3)
     assert cells_of(TEXT) == [
         Cell("q1", "", "a", (("ann", 1.0), ("bob", 2.0))),
         Cell("q1", "", "b", (("bob", 3.0),)),
@@ -27,9 +27,9 @@ def test_named_raters_leave_the_other_columns_to_the_extras() -> None:
     with table_of(TEXT, raters=["bob", "bob"]) as table:
         assert table.extra_columns == ("ann", "model", "carl")
         (batch,) = table.batches()
-        assert np.array_equal(batch.scores[0, 0], [[2.0], [3.0]])
-        assert batch.scores[1, 0, 0, 0] == 5.0
-        assert np.isnan(batch.scores[1, 0, 1]).all()
+        assert np.array_equal(batch.samples[0, 0], [[2.0], [3.0]])
+        assert batch.samples[1, 0, 0, 0] == 5.0
+        assert np.isnan(batch.samples[1, 0, 1]).all()
         assert batch.extras(0, 0) == {"ann": "1", "model": "big", "carl": ""}
 
 

@@ -11,7 +11,7 @@ from tests.fakes import FakeServer
 from tests.serve.running import QUESTION, Running, parts, running
 
 import darc
-from darc.analysis.reading import load_audit_log
+from darc.analysis.audit_log import load_audit_log
 from darc.models.completion import THOUGHT
 
 

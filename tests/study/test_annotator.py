@@ -219,7 +219,7 @@ def test_groups_are_columns_that_others_read(tmp_path: Path) -> None:
 
     (tmp_path / "ratings.csv").write_text(made["ratings.csv"])
     with read_ratings(tmp_path / "ratings.csv") as table:
-        groups = table.groups()
+        groups = table.groups
     assert groups == {name: said[0] for name, said in found.items() if said[0]}
 
 

@@ -150,7 +150,8 @@ def compare(ratings: RatingsInput, threshold: float | None = None, **options: An
 
 
 def _source(ratings: RatingsInput, place: int = 0) -> Ratings:
-    from darc.analysis.reading import load_ratings, load_table
+    from darc.analysis.reading import load_ratings
+    from darc.ratings.load import load_table
 
     if isinstance(ratings, Ratings):
         return ratings

@@ -31,7 +31,7 @@ class PicturedPrompt:
 
     def add(self, decided: DecidedBatch) -> None:
         """Look at a batch."""
-        ids = decided.batch.prompt_ids
+        ids = decided.ratings.prompt_ids
         if self.wanted is not None:
             if self.wanted in ids:
                 self.prompt_id, self.decisions = self.wanted, decided.of(ids.index(self.wanted))
@@ -151,7 +151,7 @@ class CsvRows:
     def add(self, decided: DecidedBatch) -> None:
         """Write the decisions of a batch."""
         opinions = [chosen_opinions(decisions) for decisions in decided.decisions]
-        for row, prompt_id in enumerate(decided.batch.prompt_ids):
+        for row, prompt_id in enumerate(decided.ratings.prompt_ids):
             for place, method in enumerate(decided.methods):
                 each = decided.decisions[place]
                 index = int(each.index[row])
@@ -159,7 +159,7 @@ class CsvRows:
                 cells: list[Any] = [
                     prompt_id,
                     method.text,
-                    decided.batch.candidate_ids[row][index],
+                    decided.ratings.candidate_ids[row][index],
                     *(_cell(each.chosen[name][row]) for name in NUMBERS),
                     int(each.chosen["count"][row]),
                     int(each.feasible[row].sum()),
@@ -172,7 +172,7 @@ class CsvRows:
                     added = self._detail.of(each[row])
                     cells += [_cell(added[name]) for name in self._detail.columns]
                 if self._extras:
-                    kept = decided.batch.extras(row, index)
+                    kept = decided.ratings.extras(row, index)
                     cells += [kept.get(name, "") for name in self._extras]
                 self._writer.writerow(cells)
 
@@ -186,7 +186,7 @@ class JsonRows:
     def add(self, decided: DecidedBatch) -> None:
         """Write the decisions of a batch."""
         opinions = [chosen_opinions(decisions) for decisions in decided.decisions]
-        for row, prompt_id in enumerate(decided.batch.prompt_ids):
+        for row, prompt_id in enumerate(decided.ratings.prompt_ids):
             for place, method in enumerate(decided.methods):
                 decision = decided.decisions[place][row]
                 data = {
@@ -199,7 +199,7 @@ class JsonRows:
                 }
                 data.update(self._detail.of(decision))
                 if self._extras:
-                    data["extra"] = decided.batch.extras(row, decision.index)
+                    data["extra"] = decided.ratings.extras(row, decision.index)
                 self._stream.write(json.dumps(data, ensure_ascii=False) + "\n")
 
 
@@ -243,7 +243,7 @@ class Summary:
     def add(self, decided: DecidedBatch) -> None:
         """Count the decisions of a batch."""
         self.methods = decided.methods
-        self.prompts += len(decided.batch.prompt_ids)
+        self.prompts += len(decided.ratings.prompt_ids)
         for rule, each in enumerate(decided.decisions):
             numbers = np.array([each.chosen[name] for name in NUMBERS])
             self._sums[:, rule] += np.nansum(numbers, axis=1), (~np.isnan(numbers)).sum(axis=1)

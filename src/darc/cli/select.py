@@ -137,7 +137,8 @@ def run(arguments: Namespace) -> None:
     from darc.engine.options import PeopleOptions
     from darc.files import atomic_writer
     from darc.ratings import read_ratings
-    from darc.ratings.decisions import decide_table, is_about_wording, read_side, standards_for
+    from darc.ratings.decisions import decide_table, standards_for
+    from darc.ratings.side_table import read_side_table
     from darc.registry import parse_pairs
     from darc.settings.validation import validate_settings
 
@@ -159,7 +160,7 @@ def run(arguments: Namespace) -> None:
     )
     bounds = None if arguments.bounds is None else tuple(arguments.bounds)
     detail = Detail(arguments.explain, bounds, arguments.delta, arguments.flip)
-    side, out = None if arguments.side is None else read_side(arguments.side), arguments.out
+    side, out = None if arguments.side is None else read_side_table(arguments.side), arguments.out
     reading = {name: getattr(arguments, name) for name in READING}
     standards = people.standards
     if standards.scale is None and bounds is not None:
@@ -171,7 +172,7 @@ def run(arguments: Namespace) -> None:
             table = stack.enter_context(found)
         standards = standards_for(table, standards)
         methods = [replace(method, standards=standards) for method in methods]
-        if is_about_wording(table) and (people.caution is not None or _sets_caution(methods)):
+        if table.kind == "rewrite" and (people.caution is not None or _sets_caution(methods)):
             note_wording("rewrite")
         as_json = arguments.json or (out and out.suffix.lower() in (".json", ".jsonl", ".ndjson"))
         rows_class = JsonRows if as_json else CsvRows
@@ -219,7 +220,7 @@ def _sets_caution(methods: "Sequence[Method]") -> bool:
 
 def _texts(source: object, prompt_id: str | None) -> dict[str, str]:
     """The answers to a prompt by name, with the question under "", from beside the ratings."""
-    from darc.analysis.reading import read_texts, texts_beside
+    from darc.ratings.texts import read_texts, texts_beside
 
     beside = texts_beside(Path(str(source))) if prompt_id is not None else None
     rows = {} if beside is None else read_texts(beside)

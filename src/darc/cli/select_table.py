@@ -39,7 +39,7 @@ class FirstRows:
         """Keep the batch's first rows, as many as are still wanted."""
         from darc.cli.decision_rows import chosen_opinions
 
-        batch = decided.batch
+        batch = decided.ratings
         opinions = chosen_opinions(decided.decisions[0])
         for row in range(min(len(batch.prompt_ids), self._limit - len(self._rows))):
             names = [batch.candidate_ids[row][int(each.index[row])] for each in decided.decisions]

@@ -1,7 +1,7 @@
-"""Files of ratings in, batches of scores out."""
+"""Ratings: files of them in, arrays with ids out."""
 
-from darc.ratings.batch import Batch
+from darc.ratings.ratings import Ratings
 from darc.ratings.read import read_ratings
 from darc.ratings.table import RatingTable
 
-__all__ = ["Batch", "RatingTable", "read_ratings"]
+__all__ = ["RatingTable", "Ratings", "read_ratings"]

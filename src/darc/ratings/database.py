@@ -1,4 +1,4 @@
-"""The database that holds the rows of files, and spills to disk."""
+"""The database that holds the rows of files and spills to disk."""
 
 import secrets
 import tempfile
@@ -12,15 +12,24 @@ from darc.closing import Closing
 from darc.errors import DarcError
 
 MEMORY_MB = 400
+_POLL_SECONDS = 0.2
+
+#: Called with the share of the work that is done, from 0 to 1.
+ShareDone = Callable[[float], None]
+
+
+def ignore_share(share: float) -> None:
+    """Take no notice of how much is done."""
 
 
 class Database(Closing):
-    """A database in memory, beyond `memory_mb` in the temporary folder."""
+    """A DuckDB database in memory, with what exceeds `memory_mb` in the temporary folder."""
 
     def __init__(self, memory_mb: int = MEMORY_MB) -> None:
         # Deferred: it takes a tenth of a second, and `import darc` does not need it.
         import duckdb
 
+        #: The class of the errors that `run` raises.
         self.failure = duckdb.Error
         self._resources = ExitStack()
         settings: dict[str, Any] = {
@@ -29,54 +38,70 @@ class Database(Closing):
             "threads": 2,
             "autoinstall_known_extensions": False,
         }
-        self._db = self._resources.enter_context(duckdb.connect(config=settings))
-        self._pool = self._resources.enter_context(ThreadPoolExecutor(1))
-        # A notebook without ipywidgets refuses this: progress is then not known.
+        self._connection = self._resources.enter_context(duckdb.connect(config=settings))
+        self._executor = self._resources.enter_context(ThreadPoolExecutor(1))
+        # A notebook without ipywidgets refuses this; progress is then not known.
         with suppress(duckdb.Error):
-            self._db.execute(
+            self._connection.execute(
                 "SET enable_progress_bar = true; SET enable_progress_bar_print = false"
             )
 
-    def run(self, sql: str, share: Callable[[float], None] = lambda done: None) -> Any:
-        """The answer to some SQL; `share` hears how much of the work is done.
+    def run(self, sql: str, share_done: ShareDone = ignore_share) -> Any:
+        """Run some SQL in another thread, so that this one notices an interrupt.
 
-        The work is done beside this thread, which so hears of an interrupt.
+        Args:
+            sql: What to run.
+            share_done: Called now and then with the share of the work that is done.
+
+        Returns:
+            The cursor with the result.
+
+        Raises:
+            DarcError: There is no room for temporary data.
         """
-        work = self._pool.submit(self._db.execute, sql)
+        query = self._executor.submit(self._connection.execute, sql)
         try:
-            while not wait([work], 0.2).done:
-                share(max(0.0, self._db.query_progress()) / 100)
-            return work.result()
+            while not wait([query], _POLL_SECONDS).done:
+                share_done(max(0.0, self._connection.query_progress()) / 100)
+            return query.result()
         except self.failure as problem:
-            said = str(problem)
-            if "Out of Memory" in said or ("IO Error" in said and "darc-" in said):
-                raise _no_room(said.splitlines()[0]) from None
+            message = str(problem)
+            if "Out of Memory" in message or ("IO Error" in message and "darc-" in message):
+                raise _no_room(message.splitlines()[0]) from None
             raise
         except BaseException:
-            self._db.interrupt()
-            wait([work])
+            self._connection.interrupt()
+            wait([query])
             raise
 
     def arrays(self, sql: str) -> dict[str, Any]:
-        """The answer to some SQL as columns."""
+        """The columns of a query's result as numpy arrays, by name."""
         return dict(self.run(sql).fetchnumpy())
 
     def row(self, sql: str) -> tuple[Any, ...]:
-        """The first row of the answer to some SQL."""
+        """The first row of a query's result, empty where there is none."""
         return tuple(self.run(sql).fetchone() or ())
 
     def words(self, sql: str) -> list[str]:
-        """The first column of the answer to some SQL."""
+        """The first column of a query's result."""
         return [word for (word,) in self.run(sql).fetchall()]
 
     def insert(self, table: str, columns: Mapping[str, Any], *, new: bool = False) -> None:
-        """Add arrays to the columns of their names, in a `new` table or in one that is there."""
-        self._db.register("block", dict(columns))
-        into = f"CREATE TABLE {table} AS" if new else f"INSERT INTO {table} BY NAME"
-        self.run(f"{into} SELECT * FROM block")
+        """Append arrays to a table, or make a new table of them.
 
-    def spare(self) -> Path:
-        """The path of a file that is removed with the rest."""
+        Args:
+            table: The name of the table.
+            columns: Arrays of one length by the name of their column.
+            new: Whether to make the table.
+        """
+        self._connection.register("block", dict(columns))
+        target = f"INSERT INTO {table} BY NAME"
+        if new:
+            target = f"CREATE TABLE {table} AS"
+        self.run(f"{target} SELECT * FROM block")
+
+    def spare_path(self) -> Path:
+        """The path of a new temporary file, which is removed when the database is closed."""
         try:
             folder = self._resources.enter_context(tempfile.TemporaryDirectory(prefix="darc-"))
         except OSError as problem:
@@ -84,13 +109,14 @@ class Database(Closing):
         return Path(folder) / "copy"
 
     def close(self) -> None:
-        """Forget everything."""
+        """Remove everything, with the temporary files."""
         self._resources.close()
 
 
 def quoted(text: object) -> str:
-    """Some text as SQL writes it."""
-    return "'" + str(text).replace("'", "''") + "'"
+    """A text as an SQL literal."""
+    escaped = str(text).replace("'", "''")
+    return f"'{escaped}'"
 
 
 def _no_room(reason: str | None) -> DarcError:

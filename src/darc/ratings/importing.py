@@ -9,7 +9,7 @@ from darc.files import json_lines, read_json
 from darc.ratings.columns import is_named
 from darc.ratings.database import Database, quoted
 from darc.ratings.foreign_formats import Judgements, Record, as_number, read_foreign, recognise
-from darc.ratings.loading import DATASET, load_file, load_rows
+from darc.ratings.loading import DATASET_FILES, load_file, load_rows
 from darc.ratings.plain_files import plain_file
 
 # What people call the columns, the first that is there.
@@ -43,7 +43,7 @@ def read_judgements(
     with Database() as db:
         dataset = path.is_dir() or str(path).startswith(HUB)
         if not dataset and not suffix.endswith((".json", ".jsonl", ".ndjson", ".parquet", ".pq")):
-            loaded = load_file(db, plain_file(path, None, db.spare))
+            loaded = load_file(db, plain_file(path, None, db.spare_path))
         else:
             records = _dataset(path, split) if dataset else _records(path, suffix, db)
             if found := recognise(records[0]):
@@ -56,7 +56,7 @@ def read_judgements(
 
 def _records(path: Path, suffix: str, db: Database) -> Sequence[Record]:
     if suffix.endswith((".parquet", ".pq")):
-        name = quoted(plain_file(path, None, db.spare).path.resolve())
+        name = quoted(plain_file(path, None, db.spare_path).path.resolve())
         try:
             found = db.run(f"FROM read_parquet({name}, hive_partitioning = false)")
         except db.failure:
@@ -83,7 +83,7 @@ def _dataset(path: Path, split: str) -> list[Record]:
     for library in (datasets, huggingface_hub):
         library.logging.set_verbosity_error()
     try:
-        if any((path / name).is_file() for name in DATASET):
+        if any((path / name).is_file() for name in DATASET_FILES):
             found = datasets.load_from_disk(str(path))
         else:
             found = datasets.load_dataset(str(path).removeprefix(HUB), streaming=True)

@@ -1,4 +1,4 @@
-"""The rows of files and of what is in memory, as text in the database: nothing is guessed by it."""
+"""Files of several formats read into the database as rows of texts, with nothing guessed."""
 
 import csv
 import io
@@ -15,94 +15,148 @@ from typing import Any
 from darc.errors import InputError, TableError, extra_needed
 from darc.files import output_files, parse_lines
 from darc.ratings.database import Database, quoted
-from darc.ratings.plain_files import LONGEST_LINE, PlainFile, Progress, plain_file
-from darc.ratings.raw_rows import BLOCK_ROWS, RawRows, as_text, shorten
+from darc.ratings.plain_files import (
+    LONGEST_LINE,
+    PlainFile,
+    Progress,
+    ignore_progress,
+    plain_file,
+)
+from darc.ratings.raw_rows import (
+    BLOCK_ROWS,
+    RAW,
+    RawRows,
+    as_text,
+    checked_names,
+    rows_of_query,
+    rows_of_records,
+    shorten,
+)
 
 DELIMITERS = (",", ";", "\t", "|")
-SUFFIXES = {
-    ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".ods": "excel", ".parquet": "parquet",
-    ".pq": "parquet", ".tab": "tsv", ".tsv": "tsv", ".xls": "excel", ".xlsb": "excel",
+#: The format of a file by the ending of its name.
+FORMAT_OF_SUFFIX = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".ods": "excel",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".tab": "tsv",
+    ".tsv": "tsv",
+    ".xls": "excel",
+    ".xlsb": "excel",
     ".xlsx": "excel",
-}  # fmt: skip
-TEXTS = (".texts.jsonl", ".texts.jsonl.gz")
-# What `save_to_disk` of the library datasets leaves in a folder.
-DATASET = ("state.json", "dataset_dict.json")
-OBJECT = "write one JSON object a line"
+}
+#: What `save_to_disk` of the library datasets leaves in a folder.
+DATASET_FILES = ("state.json", "dataset_dict.json")
+_TEXT_SUFFIXES = (".texts.jsonl", ".texts.jsonl.gz")
+_ONE_OBJECT = "write one JSON object per line"
+_NESTED_TYPE = re.compile(r".*\]|(MAP|STRUCT|UNION).*", re.DOTALL)
 
 
 def load_file(
     db: Database,
     file: PlainFile,
-    chosen: str = "auto",
-    progress: Progress = lambda done, total: None,
-    table: str = "raw",
+    format: str = "auto",  # noqa: A002
+    progress: Progress = ignore_progress,
+    table: str = RAW,
 ) -> RawRows:
-    """The rows of a file; `progress` hears how many of its bytes are done."""
-    loaded = RawRows(db, file.name, table)
-    FORMATS[_detect(file) if chosen == "auto" else chosen](loaded, file, progress)
+    """Read the rows of a file.
+
+    Args:
+        db: Where to put them.
+        file: The file.
+        format: One of `FORMATS`, or "auto" to go by the name or the first bytes.
+        progress: Called with the number of bytes that are done.
+        table: The name of the table to make.
+
+    Raises:
+        TableError: It cannot be read, or has no rows.
+    """
+    load = FORMATS[_detect_format(file) if format == "auto" else format]
+    loaded = load(db, file, table, progress)
     if not loaded.rows:
-        empty = "the file is empty" if file.total == 0 else "there are no rows"
-        raise TableError(file.name, empty, "give at least one rating")
-    progress(file.done if file.total is None else file.total, file.total)
+        message = "there are no rows"
+        if file.total == 0:
+            message = "the file is empty"
+        raise TableError(file.name, message, "give at least one rating")
+    done = file.total
+    if done is None:
+        done = file.done
+    progress(done, file.total)
     return loaded
 
 
 def load_rows(db: Database, rows: Any) -> RawRows:
-    """The rows of a data frame (pandas, polars) or a list of dicts; lines are rows, from 1."""
-    loaded = RawRows(db, "the ratings")
+    """Read a data frame (pandas, polars) or a list of dicts, whose lines are its rows, from 1.
+
+    Raises:
+        InputError: It is neither, or has no rows.
+    """
+    source = "the ratings"
     cells: Iterable[Sequence[Any]]
     if hasattr(rows, "columns"):
-        loaded.name(rows.columns)
+        names = checked_names(source, rows.columns)
         cells = zip(*(rows[name] for name in rows.columns), strict=True)
     elif isinstance(rows, Sequence) and all(isinstance(row, Mapping) for row in rows):
-        loaded.name(dict.fromkeys(str(name) for row in rows for name in row))
-        cells = ([row.get(name) for name in loaded.names] for row in rows)
+        names = checked_names(source, dict.fromkeys(str(name) for row in rows for name in row))
+        cells = ([row.get(name) for name in names] for row in rows)
     else:
         raise InputError(
             f"{type(rows).__name__} holds no ratings that can be read",
             "give a path, a data frame of pandas or polars, or a list of dicts",
         )
-    loaded.append(enumerate((dict(zip(loaded.names, row, strict=True)) for row in cells), 1))
+    records = (dict(zip(names, row, strict=True)) for row in cells)
+    loaded = rows_of_records(db, source, RAW, enumerate(records, 1), names)
     if not loaded.rows:
         raise InputError("there are no rows", "give at least one rating")
     return loaded
 
 
-def load_folder(db: Database, folder: Path, chosen: str = "auto") -> RawRows:
-    """The rows of a folder's files, one a system: its name is the candidate where none is given."""
-    if any((folder / name).is_file() for name in DATASET):
+def load_folder(db: Database, folder: Path, format: str = "auto") -> RawRows:  # noqa: A002
+    """Read a folder with one file per system, whose name is the candidate where none is given.
+
+    Raises:
+        TableError: A file cannot be read, or has other columns than the first.
+    """
+    if any((folder / name).is_file() for name in DATASET_FILES):
         hint = f"make ratings of it: darc import {folder}"
         raise TableError(str(folder), "this is a dataset of Hugging Face", hint)
-    loaded, parts, queries = RawRows(db, str(folder)), list[RawRows](), list[str]()
-    for path in (each for each in output_files(folder) if not each.name.endswith(TEXTS)):
-        file = plain_file(path, None, db.spare)
-        part = load_file(db, file, chosen, table=f"part{len(parts)}")
-        known = {name: part.column(name) for name in part.names}
-        if not {"candidate_id", "left_id"} & set(known):
-            known["candidate_id"] = quoted(path.name.partition(".")[0])
-        loaded.names = loaded.names or tuple(known)
-        for other in sorted(set(known) ^ set(loaded.names)):
-            message = f"not the columns of {Path(parts[0].source).name} ({other!r})"
+    paths = [path for path in output_files(folder) if not path.name.endswith(_TEXT_SUFFIXES)]
+    parts: list[RawRows] = []
+    queries: list[str] = []
+    names: tuple[str, ...] = ()
+    for path in paths:
+        file = plain_file(path, None, db.spare_path)
+        part = load_file(db, file, format, table=f"part{len(parts)}")
+        column_sql = {name: part.column(name) for name in part.names}
+        if "candidate_id" not in column_sql and "left_id" not in column_sql:
+            column_sql["candidate_id"] = quoted(path.name.partition(".")[0])
+        names = names or tuple(column_sql)
+        for name in sorted(set(column_sql) ^ set(names)):
+            message = f"not the columns of {Path(parts[0].source).name} ({name!r})"
             raise TableError(part.source, message, "use the same")
-        cells = ", ".join(f"{known[name]} AS {loaded.column(name)}" for name in loaded.names)
+        cells = ", ".join(f"{column_sql[name]} AS c{place}" for place, name in enumerate(names))
         queries.append(f"SELECT {cells} FROM {part.table}")
         parts.append(part)
-    loaded.fill(" UNION ALL ".join(queries))
+    locate = partial(_locate_in_parts, parts)
+    return rows_of_query(db, str(folder), RAW, names, " UNION ALL ".join(queries), locate)
+
+
+def _locate_in_parts(parts: Sequence[RawRows], row: int) -> tuple[str, int]:
+    """The file and the line of a row of several tables, one after the other."""
     starts = list(accumulate((part.rows for part in parts), initial=0))
-
-    def place(row: int) -> tuple[str, int]:
-        at = bisect(starts, row) - 1
-        return parts[at].place(row - starts[at])
-
-    loaded.place = place
-    return loaded
+    index = bisect(starts, row) - 1
+    return parts[index].locate(row - starts[index])
 
 
-def _detect(file: PlainFile) -> str:
-    """The format by the name's ending or, when that says nothing, by the first bytes."""
-    suffix = PurePath(re.sub(r"\.(gz|zst)$", "", file.name, flags=re.IGNORECASE)).suffix.lower()
-    if suffix in SUFFIXES:
-        return SUFFIXES[suffix]
+def _detect_format(file: PlainFile) -> str:
+    """The format by the ending of the name or, where that says nothing, by the first bytes."""
+    unpacked_name = re.sub(r"\.(gz|zst)$", "", file.name, flags=re.IGNORECASE)
+    suffix = PurePath(unpacked_name).suffix.lower()
+    if suffix in FORMAT_OF_SUFFIX:
+        return FORMAT_OF_SUFFIX[suffix]
     with file.path.open("rb") as stream:
         head = stream.read(4096)
     if head.startswith(b"PAR1"):
@@ -111,32 +165,33 @@ def _detect(file: PlainFile) -> str:
         return "excel"
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"["):
-        hint = "write one JSON object a line (jq -c '.[]')"
+        hint = "write one JSON object per line (jq -c '.[]')"
         raise TableError(file.name, "this is a JSON array", hint)
-    # A delimited file says by its header which delimiter it uses, a tab included.
-    return "jsonl" if start.startswith(b"{") else "csv"
+    if start.startswith(b"{"):
+        return "jsonl"
+    # The header of a delimited file says which delimiter it uses, a tab included.
+    return "csv"
 
 
 def _load_delimited(
-    loaded: RawRows, file: PlainFile, progress: Progress, delimiter: str = ""
-) -> None:
-    """Text that is checked first, then read by the database as its header says."""
-    path = file.text(loaded.db.spare)
+    db: Database, file: PlainFile, table: str, progress: Progress, delimiter: str = ""
+) -> RawRows:
+    """Read delimited text, which is checked first, then read by the database."""
+    path = file.text_path(db.spare_path)
     with path.open(encoding="utf-8-sig", newline="\n") as text:
-        first = next((line for line in text if line != "\n"), "")
-    if not first:
+        first_line = next((line for line in text if line != "\n"), "")
+    if not first_line:
         raise TableError(file.name, "the file is empty", "it should start with a header line")
-    delimiter = delimiter or sniff_delimiter(first)
-    records = partial(_records, file.name, path, delimiter)
-    start, header = next(records())
-    loaded.place = lambda row: (file.name, next(islice(records(), row + 1, None))[0])
-    loaded.name(header, start)
-    columns = [f"c{i}" for i in range(len(header))]
+    delimiter = delimiter or sniff_delimiter(first_line)
+    read_records = partial(_delimited_records, file.name, path, delimiter)
+    header_line, header = next(read_records())
+    names = checked_names(file.name, header, header_line)
+    columns = [f"c{place}" for place in range(len(header))]
     options = {
         "auto_detect": False,
         "header": False,
         # Blank lines and the header, each of which is a record.
-        "skip": start,
+        "skip": header_line,
         "delim": quoted(delimiter),
         "quote": "'\"'",
         "escape": "'\"'",
@@ -147,52 +202,75 @@ def _load_delimited(
         "max_line_size": LONGEST_LINE,
         "buffer_size": LONGEST_LINE,
     }
-    said = ", ".join(f"{name} = {value}" for name, value in options.items())
-    left = max(0, (file.total or 0) - file.done // 2)
+    options_sql = ", ".join(f"{name} = {value}" for name, value in options.items())
+    remaining = max(0, (file.total or 0) - file.done // 2)
+
+    def locate(row: int) -> tuple[str, int]:
+        line, _ = next(islice(read_records(), row + 1, None))
+        return file.name, line
+
+    def report(share: float) -> None:
+        progress(file.done // 2 + int(remaining * share), file.total)
+
     try:
-        loaded.fill(
-            f"SELECT * FROM read_csv({quoted(path)}, {said})",
-            lambda share: progress(file.done // 2 + int(left * share), file.total),
-        )
-    except loaded.db.failure as problem:
-        deque(records(), maxlen=0)
+        query = f"SELECT * FROM read_csv({quoted(path)}, {options_sql})"
+        return rows_of_query(db, file.name, table, names, query, locate, report)
+    except db.failure as problem:
+        # Reading it the slow way says which record is at fault.
+        deque(read_records(), maxlen=0)
         reason = str(problem).splitlines()[0]
         raise TableError(file.name, f"it cannot be read ({reason})") from None
 
 
-def _records(source: str, path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _delimited_records(source: str, path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """The records of a delimited file that are not blank, and the line where each one starts.
 
-    This is the slow way, for its header, the line of a row, and where a fault is: a record that is
-    not as long as the first, or badly quoted, is refused.
+    This is the slow way, for the header, the line of a row, and where a fault is.
+
+    Raises:
+        TableError: A record is not as long as the first, or badly quoted.
     """
-    limit = csv.field_size_limit(LONGEST_LINE)
-    line, width, hint = 1, 0, "double the quotation marks inside a quoted field"
+    field_limit = csv.field_size_limit(LONGEST_LINE)
+    line = 1
+    width = 0
     try:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             reader = csv.reader(file, delimiter=delimiter, strict=True)
             for record in reader:
                 width = width or len(record)
-                if record and len(record) != width:
-                    few = "few" if len(record) < width else "many"
-                    raise TableError(
-                        source,
-                        f"too {few} fields: {len(record)}, where the header has {width}",
-                        "put fields that contain the delimiter in double quotes",
-                        line,
-                    )
                 if record:
+                    _check_width(source, line, record, width)
                     yield line, record
                 line = reader.line_num + 1
     except csv.Error as problem:
-        message = f"a badly quoted field ({problem})"
-        if "field limit" in str(problem) or "unexpected end" in str(problem):
-            message = f"a quoted field is never closed or longer than {LONGEST_LINE >> 20} MB"
-        elif "new-line" in str(problem):
-            message, hint = "a bare carriage return", "end lines with \\n or \\r\\n"
-        raise TableError(source, message, hint, line) from None
+        raise _quoting_error(source, line, str(problem)) from None
     finally:
-        csv.field_size_limit(limit)
+        csv.field_size_limit(field_limit)
+
+
+def _check_width(source: str, line: int, record: Sequence[str], width: int) -> None:
+    if len(record) == width:
+        return
+    amount = "many"
+    if len(record) < width:
+        amount = "few"
+    raise TableError(
+        source,
+        f"too {amount} fields: {len(record)}, where the header has {width}",
+        "put fields that contain the delimiter in double quotes",
+        line,
+    )
+
+
+def _quoting_error(source: str, line: int, reason: str) -> TableError:
+    """The error for what the csv module refuses."""
+    if "new-line" in reason:
+        hint = "end lines with \\n or \\r\\n"
+        return TableError(source, "a bare carriage return", hint, line)
+    message = f"a badly quoted field ({reason})"
+    if "field limit" in reason or "unexpected end" in reason:
+        message = f"a quoted field is never closed or longer than {LONGEST_LINE >> 20} MB"
+    return TableError(source, message, "double the quotation marks inside a quoted field", line)
 
 
 def sniff_delimiter(header: str) -> str:
@@ -201,62 +279,75 @@ def sniff_delimiter(header: str) -> str:
     return max(DELIMITERS, key=bare.count)
 
 
-def _load_objects(loaded: RawRows, file: PlainFile, progress: Progress) -> None:
-    """JSON lines; numbers stay the text that the file has, so that ids keep their spelling."""
-
-    def objects() -> Iterator[tuple[int, dict[str, Any]]]:
-        with file.path.open("rb") as stream:
-            for line, row in parse_lines(stream, file.name, OBJECT, exact=True):
-                if not isinstance(row, dict):
-                    said = shorten(json.dumps(row).replace('"', ""))
-                    raise TableError(file.name, f"not a JSON object: {said}", OBJECT, line)
-                if line % BLOCK_ROWS == 0:
-                    progress(file.done // 2 + stream.tell() // (2 if file.done else 1), file.total)
-                yield line, row
-
-    loaded.append(objects())
+def _load_json_lines(db: Database, file: PlainFile, table: str, progress: Progress) -> RawRows:
+    """Read JSON lines; numbers stay the text that the file has, so that ids keep their spelling."""
+    return rows_of_records(db, file.name, table, _json_records(file, progress))
 
 
-def _load_parquet(loaded: RawRows, file: PlainFile, _: Progress) -> None:
-    """Parquet, whose lines are its rows, from 1; lists and structures become JSON."""
+def _json_records(file: PlainFile, progress: Progress) -> Iterator[tuple[int, dict[str, Any]]]:
+    with file.path.open("rb") as stream:
+        for line, row in parse_lines(stream, file.name, _ONE_OBJECT, exact=True):
+            if not isinstance(row, dict):
+                shown = shorten(json.dumps(row).replace('"', ""))
+                raise TableError(file.name, f"not a JSON object: {shown}", _ONE_OBJECT, line)
+            if line % BLOCK_ROWS == 0:
+                done = stream.tell()
+                if file.done:
+                    # Making the copy was the first half of the work.
+                    done = file.done // 2 + done // 2
+                progress(done, file.total)
+            yield line, row
+
+
+def _load_parquet(db: Database, file: PlainFile, table: str, progress: Progress) -> RawRows:
+    """Read Parquet, whose lines are its rows, from 1; lists and structures become JSON."""
     path = str(file.path.resolve())
-    place = f"read_parquet({quoted(path)}, hive_partitioning = false)"
+    origin = f"read_parquet({quoted(path)}, hive_partitioning = false)"
     try:
-        kinds = loaded.db.run(f"DESCRIBE SELECT * FROM {place}").fetchall()
-        loaded.name(name for name, *_ in kinds)
-        nested = re.compile(r".*\]|(MAP|STRUCT|UNION).*", re.DOTALL)
-        cells = ", ".join(
-            f"coalesce({f'to_json(#{i})' if nested.fullmatch(str(kind)) else f'#{i}'}::VARCHAR, '')"
-            f" AS c{i - 1}"
-            for i, (_, kind, *_) in enumerate(kinds, 1)
-        )
-        loaded.fill(f"SELECT {cells} FROM {place}")
-    except loaded.db.failure as problem:
+        description = db.run(f"DESCRIBE SELECT * FROM {origin}").fetchall()
+        names = checked_names(file.name, (name for name, *_ in description))
+        cells = []
+        for place, (_, kind, *_) in enumerate(description):
+            value = f"#{place + 1}"
+            if _NESTED_TYPE.fullmatch(str(kind)):
+                value = f"to_json({value})"
+            cells.append(f"coalesce({value}::VARCHAR, '') AS c{place}")
+        query = f"SELECT {', '.join(cells)} FROM {origin}"
+        return rows_of_query(db, file.name, table, names, query, partial(_row_number, file.name))
+    except db.failure as problem:
         reason = str(problem).splitlines()[0].rstrip(".").replace(path, file.name)
         raise TableError(file.name, f"not a Parquet file that can be read ({reason})") from None
 
 
-def _load_sheet(loaded: RawRows, file: PlainFile, _: Progress) -> None:
-    """The rows of a workbook's first sheet that are not blank; its first one is the header."""
+def _row_number(source: str, row: int) -> tuple[str, int]:
+    """The place of a row in a file without lines: its number from 1."""
+    return source, row + 1
+
+
+def _load_sheet(db: Database, file: PlainFile, table: str, progress: Progress) -> RawRows:
+    """Read the rows of a workbook's first sheet that are not blank; the first is the header."""
     with extra_needed("reading a spreadsheet", "excel"):
         import python_calamine
     try:
-        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(file.path.read_bytes()))
+        content = io.BytesIO(file.path.read_bytes())
+        book = python_calamine.CalamineWorkbook.from_filelike(content)
         cells = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
     except Exception as problem:
-        raise TableError(file.name, f"it is no spreadsheet ({problem})", "save it again") from None
+        message = f"it is not a spreadsheet ({problem})"
+        raise TableError(file.name, message, "save it again") from None
     rows = [(line, row) for line, row in enumerate(cells, 1) if any(map(as_text, row))]
     if len(rows) < 2:
         raise TableError(file.name, "the first sheet has no rows", "put the ratings there")
-    (line, header), *rest = rows
-    loaded.name(map(as_text, header), line)
-    loaded.append((line, dict(zip(loaded.names, row, strict=True))) for line, row in rest)
+    header_line, header = rows[0]
+    names = checked_names(file.name, map(as_text, header), header_line)
+    records = ((line, dict(zip(names, row, strict=True))) for line, row in rows[1:])
+    return rows_of_records(db, file.name, table, records, names)
 
 
-FORMATS: dict[str, Callable[[RawRows, PlainFile, Progress], None]] = {
+FORMATS: dict[str, Callable[[Database, PlainFile, str, Progress], RawRows]] = {
     "csv": _load_delimited,
     "excel": _load_sheet,
-    "jsonl": _load_objects,
+    "jsonl": _load_json_lines,
     "parquet": _load_parquet,
     "tsv": partial(_load_delimited, delimiter="\t"),
 }

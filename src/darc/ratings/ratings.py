@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from darc.decide.ids import Ids, rater_ids, recurring_systems, system_ids
+from darc.decide.sample_batch import SampleBatch
 from darc.decide.select import SIDE_INPUTS
 from darc.decide.statistics.draws import candidate_lots
 from darc.errors import InputError, UnknownName
 from darc.ratings.lazy import LazyMapping, LazySequence
 from darc.ratings.splitting import NOBODY, draw_selecting, pack_left, raters_recur
+from darc.types import clipped
 from darc.typing import Array, Integers, Mask
 
 SPLITS = ("auto", "rater", "sample")
@@ -234,6 +237,39 @@ class Ratings:
             usable=usable,
             left_out=int((in_either & ~in_both)[usable].sum()),
         )
+
+    def sample_batch(self, prompts: Integers | None = None, systems: str = "all") -> SampleBatch:
+        """The samples as methods see them, clipped to the scorers' bounds.
+
+        Args:
+            prompts: The indices of the prompts, all without them.
+            systems: Which systems methods are told of: "all", "recurring" (those of several
+                prompts, of which something can be learnt) or "none".
+        """
+        if prompts is None:
+            prompts = np.arange(len(self.prompt_ids))
+        raters = None
+        if self.has_raters:
+            raters = rater_ids(self.raters[prompts], self.rater_names, self.groups)
+        return SampleBatch(
+            samples=clipped(self.samples[prompts], self.bounds),
+            prompt_ids=[self.prompt_ids[prompt] for prompt in prompts.tolist()],
+            candidate_ids=[self.candidate_ids[prompt] for prompt in prompts.tolist()],
+            scorers=self.scorers,
+            constants=self.constants,
+            raters=raters,
+            systems=self._system_ids(prompts, systems),
+            side={name: array[prompts] for name, array in self.side.items()},
+            sample=self.kind,
+        )
+
+    def _system_ids(self, prompts: Integers, systems: str) -> Ids | None:
+        if systems == "none" or not self.systems:
+            return None
+        ids = system_ids(self.systems, self.shape[2]).part(prompts)
+        if systems == "recurring":
+            return recurring_systems(ids)
+        return ids
 
     def _packed(self, wanted: Mask) -> "Ratings":
         samples, raters = pack_left(self.samples, self.raters, wanted)

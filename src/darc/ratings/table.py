@@ -1,38 +1,72 @@
-"""A table of ratings that has been read and found good."""
+"""A file of ratings that has been read and checked."""
 
-from collections.abc import Iterator
-from functools import partial
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from darc.closing import Closing
-from darc.ratings.batch import PADDING, Batch, packed, plan
 from darc.ratings.columns import Schema
-from darc.ratings.comparisons import fit_samples, game_faults, outcome
+from darc.ratings.comparisons import comparison_faults, fit_samples, left_share_sql
 from darc.ratings.database import quoted
-from darc.ratings.raw_rows import Faults, RawRows
+from darc.ratings.lazy import LazyMapping, LazySequence
+from darc.ratings.packing import PADDING, SamplePacking, plan_batches
+from darc.ratings.ratings import Ratings
+from darc.ratings.raw_rows import RawRows, RowFault
+
+# What `darc export` calls the samples of a run without a panel.
+_REWRITE = re.compile(r"rewrite \d+")
 
 
 class RatingTable(Closing):
-    """The ratings of a file, in batches of whole prompts, in order of first appearance.
+    """The ratings of a file, given out in batches of whole prompts, in order of first appearance.
 
-    `rows` counts the file's rows and `prompts` its prompts; `extra_columns` are those that say
-    something about a candidate, and `system` is the one that names its system, "" where none
-    does. It owns temporary files: use it as a context manager.
+    It owns temporary files: use it as a context manager.
 
-    In the database, `long` has a row for each judgement of a candidate; prompts, raters and scorers
-    (n, id) and candidates (n, prompt, prompt_id, id, ...) are numbered by first appearance; and
-    `samples` (candidate, scorer, rater, value) is sorted by candidate, scorer and row.
+    In the database, `long` has a row for each judgement of a candidate; `prompts`, `raters` and
+    `scorers` (n, id) and `candidates` (n, prompt, prompt_id, id, ...) are numbered by first
+    appearance; and `samples` (candidate, scorer, rater, value) is sorted by candidate, scorer and
+    row.
+
+    Attributes:
+        name: What errors call the file.
+        layout: "tidy", "wide" or "pairwise".
+        rows: The number of rows of the file.
+        prompts: The number of prompts.
+        scorers: The names of the scorers, [""] where the file names none.
+        rater_names: The names of the raters.
+        extra_columns: The other columns that say something about a candidate.
+        system: The other column that names a candidate's system, "" where none does.
     """
 
     def __init__(self, loaded: RawRows, schema: Schema, method: str, batch_rows: int) -> None:
-        self.layout, self.rows, self.system = schema.layout, loaded.rows, schema.system
-        self._loaded, self._schema, self._db = loaded, schema, loaded.db
-        self._make_long()
+        """Check the rows, number everything and plan the batches.
+
+        Args:
+            loaded: The rows of the file, whose database this takes over.
+            schema: What the columns are.
+            method: How comparisons become samples.
+            batch_rows: About how many ratings a batch holds.
+
+        Raises:
+            TableError: A row is at fault.
+        """
+        self.name = loaded.source
+        self.layout = schema.layout
+        self.rows = loaded.rows
+        self.system = schema.system
+        self._loaded = loaded
+        self._schema = schema
+        self._db = loaded.db
+        # A row of the file makes this many rows of `long`.
+        self._width = self._make_long()
         self._number_candidates()
+        self.extra_columns = self._constant_columns()
         self._number("raters", "rater")
         self._number("scorers", "scorer")
-        self.rater_names, self.scorer_ids = (self._words(each) for each in ("raters", "scorers"))
+        self.rater_names = self._words("raters")
+        self.scorers = self._words("scorers")
         self._make_samples(method)
         counts = self._db.arrays(
             """SELECT sum(count)::BIGINT AS rows, count(DISTINCT candidate) AS candidates,
@@ -41,65 +75,75 @@ class RatingTable(Closing):
             JOIN candidates ON n = candidate GROUP BY prompt ORDER BY prompt"""
         )
         self.prompts = len(counts["rows"])
-        self._starts = np.concatenate(([0], np.cumsum(counts["rows"])))
-        self._candidates = np.concatenate(([0], np.cumsum(counts["candidates"])))
-        self._sizes = counts["candidates"] * len(self.scorer_ids), counts["depth"]
-        self._ranges = plan(counts["rows"], *self._sizes, batch_rows, PADDING * batch_rows)
+        self._first_sample = np.concatenate(([0], np.cumsum(counts["rows"])))
+        self._first_candidate = np.concatenate(([0], np.cumsum(counts["candidates"])))
+        self._widths = counts["candidates"] * len(self.scorers)
+        self._depths = counts["depth"]
+        self._batches = plan_batches(
+            counts["rows"], self._widths, self._depths, batch_rows, PADDING * batch_rows
+        )
         if self.layout != "pairwise":
-            for first, last in self._ranges:
-                self._check_once(first, last)
+            for first, last in self._batches:
+                self._refuse_repeats(first, last)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Ratings]:
         """All prompts, a batch at a time; may be called again."""
-        return (self.batch(first, last) for first, last in self._ranges)
+        return (self.batch(first, last) for first, last in self._batches)
 
-    def head(self, cells: int) -> Batch:
-        """The first prompts, as many as have that many padded scores at most, or one."""
-        widest, deepest = map(np.maximum.accumulate, self._sizes)
-        padded = np.arange(1, self.prompts + 1) * widest * deepest
-        return self.batch(0, max(1, int(np.searchsorted(padded, cells, side="right"))))
+    def head(self, max_cells: int) -> Ratings:
+        """The first prompts, as many as have at most that many padded samples, at least one."""
+        widest = np.maximum.accumulate(self._widths)
+        deepest = np.maximum.accumulate(self._depths)
+        cells = np.arange(1, self.prompts + 1) * widest * deepest
+        prompts = int(np.searchsorted(cells, max_cells, side="right"))
+        return self.batch(0, max(1, prompts))
 
-    def batch(self, first: int, last: int) -> Batch:
-        """The prompts from `first` to before `last`, which are padded to the largest of them."""
-        found, scorers = self._db.arrays(f"FROM {self._samples(first, last)}"), len(self.scorer_ids)
-        sizes = np.diff(self._candidates[first : last + 1])
-        low, high = (int(self._candidates[place]) for place in (first, last))
-        cell = (found["candidate"].astype(np.int64) - low) * scorers + found["scorer"]
-        scores, raters = packed(cell, sizes, scorers, found["value"], found["rater"])
-        words = iter(self._words("candidates", low, high))
-        return Batch(
+    def whole(self) -> Ratings:
+        """All prompts at once, in memory."""
+        return self.batch(0, self.prompts)
+
+    def batch(self, first: int, last: int) -> Ratings:
+        """The prompts from `first` to before `last`, padded to the largest of them."""
+        columns = self._db.arrays(f"FROM {self._samples_sql(first, last)}")
+        candidate_counts = np.diff(self._first_candidate[first : last + 1])
+        low = int(self._first_candidate[first])
+        high = int(self._first_candidate[last])
+        candidate = columns["candidate"].astype(np.int64) - low
+        cells = candidate * len(self.scorers) + columns["scorer"]
+        packing = SamplePacking(cells, candidate_counts, len(self.scorers))
+        sizes = candidate_counts.tolist()
+        candidate_ids = _nested(self._words("candidates", low, high), sizes)
+
+        def read_column(name: str) -> list[list[str]]:
+            return _nested(self._extra_words(name, low, high), sizes)
+
+        extra_columns = LazyMapping(self.extra_columns, read_column)
+        return Ratings(
+            name=self.name,
+            kind=self.kind,
             prompt_ids=self._words("prompts", first, last),
-            candidate_ids=[[next(words) for _ in range(size)] for size in sizes.tolist()],
-            scorer_ids=self.scorer_ids,
-            scores=scores,
-            raters=raters,
+            candidate_ids=candidate_ids,
+            scorers=self.scorers,
+            samples=packing.array(columns["value"]),
+            raters=packing.array(columns["rater"]),
             rater_names=self.rater_names,
-            _extras=self.extra_columns,
-            _read=partial(self._extra, low, high),
+            lengths=np.full((last - first, max(sizes)), np.nan),
+            systems=self._systems(candidate_ids, extra_columns),
+            groups=self.groups,
+            extra_columns=extra_columns,
         )
 
-    def systems(self, batch: Batch) -> list[list[str]]:
-        """The system of each candidate of a batch, its own id where no column says.
+    @cached_property
+    def kind(self) -> str:
+        """Whose samples these are: "rewrite" for an exported run without a panel, or "rater"."""
+        names = self.rater_names
+        if names and all(_REWRITE.fullmatch(name) for name in names):
+            return "rewrite"
+        return "rater"
 
-        A system that varies within a candidate is refused.
-        """
-        if not self.system:
-            return batch.candidate_ids
-        if self.system in self.extra_columns:
-            return batch.cells(self.system)
-        place = self._schema.extras.index(self.system)
-        (row,) = self._db.row(
-            f"""SELECT min(long.row) FROM long JOIN candidates USING (prompt_id, id)
-            JOIN long AS other ON other.row = first WHERE long.h{place} != other.h{place}"""
-        )
-        raise self._loaded.fault(
-            row // self._width,
-            f"the {self.system} of this candidate is not that of its first row",
-            "give every candidate one system, or use --system none",
-        )
-
+    @cached_property
     def groups(self) -> dict[str, str]:
-        """The group of each rater where a tidy file has the column rater_group, the first given."""
+        """The first group that a tidy file has for each rater; empty without such a column."""
         if "rater_group" not in self._schema.columns:
             return {}
         group = self._loaded.text(self._schema.columns["rater_group"])
@@ -118,57 +162,107 @@ class RatingTable(Closing):
         """Remove the temporary files."""
         self._db.close()
 
-    def _make_long(self) -> None:
-        """The view `long` (row, prompt_id, id, scorer, rater, value, and a hash for each extra).
+    def _systems(
+        self, candidate_ids: list[list[str]], extra_columns: LazyMapping
+    ) -> Sequence[Sequence[str]]:
+        """The system of each candidate, its own id where no column says.
 
-        A row of the file is as many of its rows as it has raters (wide) or candidates (pairwise).
-        Faults of single rows are refused.
+        A system that varies within a candidate is refused when it is looked at.
         """
-        loaded, columns = self._loaded, self._schema.columns
-        known = {part: loaded.column(name) for part, name in columns.items()}
-        faults: Faults = {}
-        for part, name in columns.items():
-            if part.endswith("_id"):
-                faults[f"{loaded.text(name)} = ''"] = (f"no {name}", "give every row its ids")
-            elif part in ("rating", "winner"):
-                faults[f"{known[part]} IS NULL"] = (f"no {name}", "write null if it is missing")
-        ids, raters = [known.get("candidate_id", "")], [known.get("rater_id", "")]
+        if not self.system:
+            return candidate_ids
+
+        def systems_of(prompt: int) -> list[str]:
+            if self.system not in extra_columns:
+                raise self._varying_system()
+            return list(extra_columns[self.system][prompt])
+
+        return LazySequence(len(candidate_ids), systems_of)
+
+    def _varying_system(self) -> Exception:
+        """The error for a candidate with two systems."""
+        column = f"h{self._schema.extras.index(self.system)}"
+        (row,) = self._db.row(
+            f"""SELECT min(long.row) FROM long JOIN candidates USING (prompt_id, id)
+            JOIN long AS other ON other.row = first WHERE long.{column} != other.{column}"""
+        )
+        return self._loaded.error_at(
+            row // self._width,
+            f"the {self.system} of this candidate is not that of its first row",
+            "give every candidate one system, or use --system none",
+        )
+
+    def _make_long(self) -> int:
+        """Make the view `long` (row, prompt_id, id, scorer, rater, value, a hash for each extra).
+
+        Returns:
+            How many of its rows a row of the file makes: as many as it has raters (wide) or
+            candidates (pairwise).
+
+        Raises:
+            TableError: A row is at fault.
+        """
+        loaded = self._loaded
+        roles = self._schema.columns
+        columns = {role: loaded.column(name) for role, name in roles.items()}
+        faults = self._empty_cell_faults()
+        ids = [columns.get("candidate_id", "")]
+        raters = [columns.get("rater_id", "")]
         if self.layout == "pairwise":
-            ids, values = [known["left_id"], known["right_id"]], [outcome(known)] * 2
-            faults |= game_faults(loaded, columns)
+            ids = [columns["left_id"], columns["right_id"]]
+            values = [left_share_sql(columns)] * 2
+            faults += comparison_faults(loaded, roles)
         else:
-            rated = self._schema.raters or (columns["rating"],)
-            values = [loaded.number(name) for name in rated]
-            raters = [quoted(name) for name in self._schema.raters] or raters
-            faults |= loaded.number_faults(rated)
-        loaded.refuse_first(faults)
-        self._width = len(values)
-        parts = {
-            "row": [f"rowid * {self._width} + {place}" for place in range(self._width)],
-            "prompt_id": [known["prompt_id"]],
+            rating_columns = self._schema.raters or (roles["rating"],)
+            values = [loaded.number(name) for name in rating_columns]
+            if self._schema.raters:
+                raters = [quoted(name) for name in self._schema.raters]
+            faults += loaded.number_faults(rating_columns)
+        loaded.raise_first(faults)
+        width = len(values)
+        cells = {
+            "row": [f"rowid * {width} + {place}" for place in range(width)],
+            "prompt_id": [columns["prompt_id"]],
             "id": ids,
-            "scorer": [known.get("scorer_id", "''")],
+            "scorer": [columns.get("scorer_id", "''")],
             "rater": raters,
             "value": values,
         }
         for place, name in enumerate(self._schema.extras):
-            parts[f"h{place}"] = [f"hash({loaded.text(name)})"]
-        cells = (
-            f"{each[0]} AS {name}" if len(each) == 1 else f"unnest([{', '.join(each)}]) AS {name}"
-            for name, each in parts.items()
-        )
-        self._db.run(f"CREATE VIEW long AS SELECT {', '.join(cells)} FROM raw")
+            cells[f"h{place}"] = [f"hash({loaded.text(name)})"]
+        selected = ", ".join(_unnested(name, cell) for name, cell in cells.items())
+        self._db.run(f"CREATE VIEW long AS SELECT {selected} FROM raw")
+        return width
+
+    def _empty_cell_faults(self) -> list[RowFault]:
+        """Faults of rows without an id, a rating or a winner."""
+        faults = []
+        for role, name in self._schema.columns.items():
+            if role.endswith("_id"):
+                condition = f"{self._loaded.text(name)} = ''"
+                faults.append(RowFault.plain(condition, f"no {name}", "give every row its ids"))
+            elif role in ("rating", "winner"):
+                condition = f"{self._loaded.column(name)} IS NULL"
+                hint = "write null if it is missing"
+                faults.append(RowFault.plain(condition, f"no {name}", hint))
+        return faults
 
     def _number_candidates(self) -> None:
-        """The tables of prompts and candidates, and which extra columns are the candidates' own.
+        """Make the tables of prompts and candidates.
 
-        Whether an extra column varies is told by a hash, since texts may be long.
+        A candidate has a flag for each extra column that says whether it varies between its rows.
+        That is told by a hash, since texts may be long.
+
+        Raises:
+            TableError: A candidate has no rating.
         """
-        places = range(len(self._schema.extras))
-        varies = "".join(f", min(h{i}) != max(h{i}) AS v{i}" for i in places)
+        flags = "".join(
+            f", min(h{place}) != max(h{place}) AS v{place}"
+            for place in range(len(self._schema.extras))
+        )
         self._db.run(
             f"""CREATE TEMP TABLE pools AS SELECT prompt_id, id, min(row) AS first,
-            count(value) AS rated{varies} FROM long GROUP BY ALL"""
+            count(value) AS rated{flags} FROM long GROUP BY ALL"""
         )
         self._number("prompts", "prompt_id", "first", "pools")
         self._db.run(
@@ -177,25 +271,33 @@ class RatingTable(Closing):
             pools.* FROM pools JOIN prompts ON prompts.id = prompt_id ORDER BY n"""
         )
         self._db.run("DROP TABLE pools")
-        found = self._db.row(
+        unrated = self._db.row(
             "SELECT first, id, prompt_id FROM candidates WHERE rated = 0 ORDER BY n LIMIT 1"
         )
-        if found:
-            row, candidate, prompt = found
-            pairwise = self.layout == "pairwise"
-            noun, verb = ("comparison", "compare") if pairwise else ("rating", "rate")
-            raise self._loaded.fault(
+        if unrated:
+            row, candidate, prompt = unrated
+            noun = "rating"
+            verb = "rate"
+            if self.layout == "pairwise":
+                noun = "comparison"
+                verb = "compare"
+            raise self._loaded.error_at(
                 row // self._width,
                 f"every {noun} of candidate {candidate!r} of prompt {prompt!r} is missing",
                 f"leave the candidate out, or {verb} it",
             )
-        flags = ", ".join(f"bool_or(v{place})" for place in places)
-        varying = self._db.row(f"SELECT {flags} FROM candidates") if flags else ()
-        named = zip(self._schema.extras, varying, strict=True)
-        self.extra_columns = tuple(name for name, varies in named if not varies)
+
+    def _constant_columns(self) -> tuple[str, ...]:
+        """The extra columns that are the same in all rows of a candidate."""
+        extras = self._schema.extras
+        if not extras:
+            return ()
+        flags = ", ".join(f"bool_or(v{place})" for place in range(len(extras)))
+        varies = self._db.row(f"SELECT {flags} FROM candidates")
+        return tuple(name for name, flag in zip(extras, varies, strict=True) if not flag)
 
     def _number(self, table: str, part: str, row: str = "row", rows: str = "long") -> None:
-        """The table (n, id) of the distinct texts of a part, by first appearance."""
+        """Make the table (n, id) of the distinct texts of a column, by first appearance."""
         self._db.run(
             f"""CREATE TABLE {table} AS
             SELECT (row_number() OVER (ORDER BY min({row})) - 1)::INTEGER AS n, {part} AS id
@@ -203,25 +305,34 @@ class RatingTable(Closing):
         )
 
     def _make_samples(self, method: str) -> None:
-        pairwise = self.layout == "pairwise"
-        scorer, join = "0::INTEGER", ""
+        """Make the table `samples`, by way of `games` for comparisons."""
+        is_pairwise = self.layout == "pairwise"
+        table = "samples"
+        order = "candidates.n, scorer, row"
+        if is_pairwise:
+            table = "games"
+            order = "prompt, row"
+        scorer = "0::INTEGER"
+        join = ""
         if "scorer_id" in self._schema.columns:
-            scorer, join = "scorers.n", "JOIN scorers ON scorers.id = scorer"
-        order = "prompt, row" if pairwise else "candidates.n, scorer, row"
+            scorer = "scorers.n"
+            join = "JOIN scorers ON scorers.id = scorer"
         self._db.run(
-            f"""CREATE TABLE {"games" if pairwise else "samples"} AS
+            f"""CREATE TABLE {table} AS
             SELECT candidates.n AS candidate, {scorer} AS scorer, raters.n AS rater, value
             FROM long JOIN candidates USING (prompt_id, id) JOIN raters ON raters.id = rater {join}
             WHERE value IS NOT NULL ORDER BY {order}"""
         )
-        if pairwise:
+        if is_pairwise:
             fit_samples(self._db, method, len(self.rater_names))
 
-    def _check_once(self, first: int, last: int) -> None:
+    def _refuse_repeats(self, first: int, last: int) -> None:
         """Refuse a rater who rates a candidate twice, among some prompts."""
-        samples, scorers, raters = self._samples(first, last), self.scorer_ids, self.rater_names
-        key = f"(candidate::BIGINT * {len(scorers)} + scorer) * {len(raters)} + rater"
-        if not self._db.row(f"SELECT count(*) > count(DISTINCT {key}) FROM {samples}")[0]:
+        samples = self._samples_sql(first, last)
+        cell = f"candidate::BIGINT * {len(self.scorers)} + scorer"
+        key = f"({cell}) * {len(self.rater_names)} + rater"
+        (repeats,) = self._db.row(f"SELECT count(*) > count(DISTINCT {key}) FROM {samples}")
+        if not repeats:
             return
         prompt, candidate, rater, scorer = self._db.row(
             f"""SELECT prompt_id, candidates.id, raters.id, scorers.id FROM
@@ -229,28 +340,47 @@ class RatingTable(Closing):
             GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL LIMIT 1) JOIN raters ON raters.n = rater
             JOIN scorers ON scorers.n = scorer JOIN candidates ON candidates.n = candidate"""
         )
-        lines = self._db.words(
+        rows = self._db.words(
             f"""SELECT row // {self._width} FROM long WHERE prompt_id = {quoted(prompt)} AND
             id = {quoted(candidate)} AND rater = {quoted(rater)} AND scorer = {quoted(scorer)}
             AND value IS NOT NULL ORDER BY row LIMIT 2"""
         )
-        raise self._loaded.fault(
-            int(lines[1]),
-            f"rater {rater!r} rates candidate {candidate!r} of prompt {prompt!r}"
-            f"{scorer and f' under scorer {scorer!r}'} twice, first on line "
-            f"{self._loaded.place(int(lines[0]))[1]}",
+        _, first_line = self._loaded.locate(int(rows[0]))
+        under = ""
+        if scorer:
+            under = f" under scorer {scorer!r}"
+        raise self._loaded.error_at(
+            int(rows[1]),
+            f"rater {rater!r} rates candidate {candidate!r} of prompt {prompt!r}{under} twice, "
+            f"first on line {first_line}",
             "keep one of the two",
         )
 
-    def _samples(self, first: int, last: int) -> str:
+    def _samples_sql(self, first: int, last: int) -> str:
         """The SQL for the samples of the prompts from `first` to before `last`."""
-        low, high = self._starts[first], self._starts[last]
+        low = self._first_sample[first]
+        high = self._first_sample[last]
         return f"samples WHERE rowid >= {low} AND rowid < {high}"
 
     def _words(self, table: str, low: int = 0, high: int = 2**62, column: str = "id") -> list[str]:
+        """A column of the rows of a numbered table from `low` to before `high`."""
         sql = f"SELECT {column} AS word FROM {table} WHERE n >= {low} AND n < {high} ORDER BY n"
         return list(self._db.arrays(sql)["word"].tolist())
 
-    def _extra(self, low: int, high: int, name: str) -> list[str]:
+    def _extra_words(self, name: str, low: int, high: int) -> list[str]:
+        """The cells of an extra column on the first rows of some candidates."""
         table = f"candidates JOIN raw ON raw.rowid = first // {self._width}"
         return self._words(table, low, high, self._loaded.text(name))
+
+
+def _nested(words: Sequence[str], sizes: Sequence[int]) -> list[list[str]]:
+    """Words cut into lists of these sizes."""
+    rest = iter(words)
+    return [[next(rest) for _ in range(size)] for size in sizes]
+
+
+def _unnested(name: str, cells: Sequence[str]) -> str:
+    """The SQL for a column whose cells come one after the other for each row."""
+    if len(cells) == 1:
+        return f"{cells[0]} AS {name}"
+    return f"unnest([{', '.join(cells)}]) AS {name}"

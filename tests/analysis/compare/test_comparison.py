@@ -6,8 +6,8 @@ import pytest
 
 from darc.analysis.compare.comparison import compare_systems
 from darc.analysis.compare.leaderboard import Leaderboard
-from darc.analysis.reading import load_table
 from darc.errors import InputError
+from darc.ratings.load import load_table
 from darc.ratings.ratings import Ratings
 
 

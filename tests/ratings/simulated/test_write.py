@@ -29,10 +29,10 @@ def test_ratings_come_back_as_written(tmp_path: Path) -> None:
     with read_ratings(path) as table:
         (batch,) = table.batches()
     assert np.array_equal(
-        np.sort(batch.scores[:, 0], axis=-1)[..., :1], np.sort(people.ratings, axis=-1)[..., :1]
+        np.sort(batch.samples[:, 0], axis=-1)[..., :1], np.sort(people.ratings, axis=-1)[..., :1]
     )
     assert np.array_equal(
-        (~np.isnan(batch.scores[:, 0])).sum(axis=-1), (~np.isnan(people.ratings)).sum(axis=-1)
+        (~np.isnan(batch.samples[:, 0])).sum(axis=-1), (~np.isnan(people.ratings)).sum(axis=-1)
     )
     with path.open(encoding="utf-8") as file:
         first = next(csv.DictReader(file))
@@ -58,5 +58,5 @@ def test_proxy_is_a_ratings_file_with_scorers(tmp_path: Path) -> None:
         write_proxy(file, proxy)
     with read_ratings(path) as table:
         (batch,) = table.batches()
-    assert list(batch.scorer_ids) == ["scorer 1", "scorer 2"]
-    assert np.allclose(batch.scores, proxy.samples, rtol=1e-5)
+    assert list(batch.scorers) == ["scorer 1", "scorer 2"]
+    assert np.allclose(batch.samples, proxy.samples, rtol=1e-5)
