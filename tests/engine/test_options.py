@@ -1,10 +1,7 @@
-from typing import get_type_hints
-
 from darc.cli import parser_of
 from darc.cli.choice import ChoiceOptions, parts_of
 from darc.cli.options import options_of
 from darc.engine.engine import Engine
-from darc.engine.engine_options import EngineOptions, PartsOptions
 from darc.engine.options import ChoosingOptions
 from darc.engine.parts import Parts
 from darc.serve.settings import ServeSettings
@@ -21,8 +18,3 @@ def test_commands_services_and_engines_have_the_same_defaults() -> None:
         assert engine.parts == Parts()
         assert (engine.method.text, engine.method.normalize) == ("auto", "auto")
         assert (engine.method.beta, engine.method.gamma) == (1.0, 1.0)
-
-
-def test_what_an_engine_takes_its_parts_have() -> None:
-    assert get_type_hints(PartsOptions).keys() == Parts.model_fields.keys()
-    assert get_type_hints(PartsOptions).items() <= get_type_hints(EngineOptions).items()

@@ -4,22 +4,19 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Self, TypeVar
+
+from pydantic import BaseModel
 
 import darc.parts.generators
 import darc.parts.scorers  # noqa: F401  (registers what users name)
 from darc.background import BackgroundLoop
 from darc.closing import Closing
-from darc.decide.caution import Caution, parse_caution
 from darc.decide.method import Method, as_method
-from darc.decide.model.calibration_file import as_calibrations
-from darc.decide.registry import DEFAULT_RULE
-from darc.decide.search.lazy import SearchMode
-from darc.decide.standards import NO_STANDARDS, Standards
 from darc.engine.copies import copy_flags, merge_copies
 from darc.engine.cost import CallCounts, Clock
 from darc.engine.decision_search import DecisionSearch, Ranking
-from darc.engine.engine_options import EngineOptions, PartsOptions
+from darc.engine.engine_options import parse_engine_options
 from darc.engine.failures import raise_cause
 from darc.engine.flags import FEWER_CANDIDATES
 from darc.engine.generation import CandidateWriter, WrittenCandidates, sampling_for
@@ -31,10 +28,7 @@ from darc.engine.request import DecisionRequest, as_request
 from darc.engine.rewriting import RewriteRunner
 from darc.engine.samples import Samples
 from darc.engine.scheduling import RequestOwner
-from darc.engine.score_cache import ScoreCache
-from darc.engine.scoring import ScorerRetry, ScoreRunner
-from darc.engine.side_inputs import SideInputMaker, parse_side_inputs
-from darc.engine.stopping import Stopping, parse_stop
+from darc.engine.scoring import ScoreRunner
 from darc.engine.threads import run_in_thread
 from darc.engine.workers import Workers
 from darc.errors import InputError
@@ -44,15 +38,12 @@ from darc.parts.generators.base import (
     MAX_TOKENS,
     Answers,
     Generator,
-    SamplingParameters,
     as_candidates,
     as_prompt,
 )
 from darc.parts.ready import ReadyGenerator, as_ready_generator, close_part
 from darc.parts.scorers.base import Scorer
-from darc.parts.scorers.panel import Panel, as_panel
 from darc.registry import generators
-from darc.settings.validation import validate_settings
 from darc.types import Candidate, Prompt
 
 Result = TypeVar("Result")
@@ -72,29 +63,19 @@ class Engine(Closing):
     Args:
         model: The generator of answers, by name (see `darc generators`) or as an object; None if
             only given answers are to be chosen from.
-        rule: The rule that chooses, by name (see `darc rules`) or with its parameters.
-        caution: How much average rating the rule `auto` gives up for an answer that divides people
-            less: "none", "low", "medium", "high" or a number.
-        calibration: What the rule `auto` has learnt: a `Calibration`, or a file that was written
-            by `darc calibrate`.
-        normalize: How several scorers are put on one scale: auto, prompt, fixed or none.
-        standards: What counts as a good rating.
-        search: When to stop asking for scores or grades. "exact" stops when no further one can
-            change the choice; "likely" stops asking a panel when the choice is final with an
-            estimated probability of 99 %, and flags the decision.
-        sampling: How many answers the model writes, and how they are sampled.
-        stop: When to stop writing answers, such as "pandora:cost=0.05"; by default all are written.
-        cache: Whether to keep scores for later, or where.
-        workers: How many worker processes the rewriting and the embedded scorers run in.
-        retry: How often and how long scorers are asked.
-        judge: The model of raters that name none, where the answers have no model of their own.
-        parts: What turns answers into numbers. `scorers` and `rewriter` are names or objects (see
-            `darc scorers` and `darc rewriters`). Every candidate is rewritten up to `n_aug` times.
-            With a `panel` (a `Panel`, or what `--panel` takes) the samples are its raters' grades
-            instead; a model on a server is its own panel where neither is given. Candidates with
-            fewer than `min_samples` samples are left out where another has as many.
+        settings: Settings of a command. Of these the ones that an engine has count.
+        options: Fields of `EngineSettings` by name, which win over the settings. Some may be
+            objects: `scorers` a list of names and scorers, `rewriter` a rewriter, `rule` a
+            `Method`, `calibration` a `Calibration`, `panel` a `Panel` or what `--panel` takes,
+            `side` a `SideInputMaker` or texts by name, `stop` a `Stopping`, `cache` a
+            `ScoreCache`. These are always objects: `sampling` (`SamplingParameters`, in place of
+            k, temperature, top_p and max_tokens), `standards` (`Standards`, in place of scale,
+            threshold, no_rating_below and poor_below), `retry` (`ScorerRetry`) and `judge`, the
+            model of raters that name none. Scores are kept for later, and worker processes are
+            used, only if `cache` and `workers` say so.
 
     Raises:
+        UnknownName: If there is no such option.
         InputError: If options contradict each other or cannot be used.
     """
 
@@ -102,56 +83,33 @@ class Engine(Closing):
         self,
         model: str | Generator | None = None,
         *,
-        rule: str | Method = DEFAULT_RULE,
-        caution: Caution | None = None,
-        calibration: Any = None,
-        normalize: str = "auto",
-        standards: Standards = NO_STANDARDS,
-        search: SearchMode = "exact",
-        sampling: SamplingParameters | None = None,
-        stop: str | Stopping | None = None,
-        cache: bool | ScoreCache = False,
-        workers: int = 0,
-        retry: ScorerRetry | None = None,
-        judge: ChatModel | None = None,
-        **parts: Unpack[PartsOptions],
+        settings: BaseModel | None = None,
+        **options: Any,
     ) -> None:
+        engine_options = parse_engine_options(settings, options)
         self.generator = _make_generator(model)
         remote_model = _remote_model_of(self.generator)
-        scorers = parts.get("scorers")
-        panel = _choose_panel(parts.get("panel"), scorers, remote_model)
-        self.parts = _make_parts(parts, panel)
-        rewriter = parts.get("rewriter", "")
-        self.tools = self.parts.tools(rewriter, scorers or (), remote_model or judge)
-        side = parts.get("side")
-        if isinstance(side, SideInputMaker):
-            self.side_inputs = side
-        else:
-            self.side_inputs = parse_side_inputs(self.parts.side)
-        method = as_method(rule, as_calibrations(calibration))
-        if caution is not None:
-            parse_caution(caution)
-            method = method.with_parameters(caution=caution)
-        self.side_inputs.check(method.rule)
-        self.method = replace(
-            method,
-            normalize=normalize,
-            seed=self.parts.seed,
-            include_original=self.parts.include_original or panel is not None,
-            min_samples=self.parts.min_samples,
-            standards=standards,
-            search_mode=search,
+        panel = engine_options.choose_panel(remote_model)
+        self.parts = engine_options.make_parts(panel)
+        self.method = engine_options.make_method(self.parts)
+        self.side_inputs = engine_options.side_inputs
+        self.side_inputs.check(self.method.rule)
+        rewriter = engine_options.value("rewriter")
+        scorers = engine_options.value("scorers")
+        self.tools = self.parts.tools(rewriter, scorers, remote_model or engine_options.judge)
+        self.retry = engine_options.retry
+        self.cache = engine_options.open_cache()
+        # A cache that was given is closed by whoever gave it.
+        self._owns_cache = self.cache is not engine_options.value("cache")
+        self.workers = Workers(
+            self.tools,
+            self._worker_parts(rewriter, scorers),
+            engine_options.settings.workers or 0,
         )
-        self._owns_cache = cache is True
-        self.cache = _open_cache(cache)
-        self.retry = retry or ScorerRetry()
-        self.workers = Workers(self.tools, self._worker_parts(rewriter, scorers or ()), workers)
         self.scoring = ScoreRunner(self.tools.scorers, self.workers, self.cache, self.retry)
         self.rewriting = RewriteRunner(self.tools, self.workers, self.retry.seconds)
-        self.sampling = sampling_for(
-            self.generator, sampling or SamplingParameters(k=8, seed=self.parts.seed), MAX_TOKENS
-        )
-        self.stopping = _make_stopping(stop)
+        self.sampling = sampling_for(self.generator, engine_options.sampling, MAX_TOKENS)
+        self.stopping = engine_options.stopping
         self._writer: CandidateWriter | None = None
         if self.generator is not None:
             self._writer = CandidateWriter(self.generator, self.sampling, self.stopping)
@@ -564,49 +522,6 @@ def _remote_model_of(generator: ReadyGenerator | None) -> ChatModel | None:
     return None
 
 
-def _choose_panel(
-    panel: Panel | bool | int | str | Sequence[str] | None,
-    scorers: Sequence[str | Scorer] | None,
-    remote_model: ChatModel | None,
-) -> Panel | None:
-    """The panel that grades the answers, None where scorers score them.
-
-    By default a model on a server judges its own answers as a panel.
-    """
-    if panel is None:
-        use_panel = remote_model is not None and scorers is None
-    else:
-        use_panel = panel is not False
-    if not use_panel:
-        return None
-    if scorers:
-        raise InputError("a panel and scorers are given", "give --panel or --scorer, not both")
-    if panel is None:
-        return as_panel(True)
-    return as_panel(panel)
-
-
-def _make_parts(options: PartsOptions, panel: Panel | None) -> Parts:
-    settings: dict[str, Any] = {**options, "panel": panel}
-    if panel is not None:
-        settings["n_aug"] = 0
-    return validate_settings(Parts, settings)
-
-
-def _make_stopping(stop: str | Stopping | None) -> Stopping | None:
-    if isinstance(stop, str):
-        return parse_stop(stop)
-    return stop
-
-
-def _open_cache(cache: bool | ScoreCache) -> ScoreCache | None:
-    if cache is True:
-        return ScoreCache()
-    if cache is False:
-        return None
-    return cache
-
-
 def _is_one_answer(candidates: Sequence[Candidate]) -> bool:
     """Whether all answers have the same text, and there were several."""
     return len(candidates) == 1 and candidates[0].copies > 1
@@ -617,37 +532,40 @@ async def _next_outcome(outcomes: AsyncIterator[Outcome]) -> Outcome | None:
 
 
 def ask(
-    prompt: str | Prompt, model: str | Generator, k: int = 8, **options: Unpack[EngineOptions]
+    prompt: str | Prompt,
+    model: str | Generator,
+    *,
+    settings: BaseModel | None = None,
+    **options: Any,
 ) -> Outcome:
     """Let a model answer a prompt, and choose among its answers.
 
     Args:
         prompt: A question, or a conversation.
         model: The model, as `Engine` takes it.
-        k: How many answers the model writes.
-        options: Keywords of `Engine`.
+        settings: Settings of a command.
+        options: Options of `Engine`, such as `k`.
 
     Returns:
         The chosen answer and everything behind it.
     """
-    sampling = options.get("sampling")
-    if sampling is None:
-        sampling = SamplingParameters(k=k, seed=options.get("seed", 0))
-    options["sampling"] = sampling
-    with Engine(model, **options) as engine:
+    with Engine(model, settings=settings, **options) as engine:
         return engine.ask(prompt)
 
 
-def choose(prompt: str | Prompt, answers: Answers, **options: Unpack[EngineOptions]) -> Outcome:
+def choose(
+    prompt: str | Prompt, answers: Answers, *, settings: BaseModel | None = None, **options: Any
+) -> Outcome:
     """Choose among given answers.
 
     Args:
         prompt: A question, or a conversation.
         answers: Texts, or texts by their names.
-        options: Keywords of `Engine`.
+        settings: Settings of a command.
+        options: Options of `Engine`.
 
     Returns:
         The chosen answer and everything behind it.
     """
-    with Engine(**options) as engine:
+    with Engine(settings=settings, **options) as engine:
         return engine.choose(prompt, answers)
