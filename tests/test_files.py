@@ -25,7 +25,7 @@ from darc.files import (
     private_folder,
     read_json,
 )
-from darc.parts.scorers.caution import read_model
+from darc.parts.scorers.caution_models import read_model
 from darc.ratings.texts import read_texts
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Questions

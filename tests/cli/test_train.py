@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from darc.cli import main
-from darc.parts.scorers.caution import read_model
+from darc.parts.scorers.caution_models import read_model
 
 DATA = Path(__file__).parents[1] / "parts" / "scorers" / "discrimination.jsonl"
 

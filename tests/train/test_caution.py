@@ -14,7 +14,7 @@ from darc.cli import main
 from darc.errors import InputError
 from darc.parts.scorers import Caution
 from darc.parts.scorers.base import sigmoid
-from darc.parts.scorers.caution import Classifier, Predictor, read_model, write_model
+from darc.parts.scorers.caution_models import Classifier, Predictor, read_model, write_model
 from darc.train.caution import (
     auc,
     fit_classifier,
@@ -123,10 +123,10 @@ def test_models_survive_their_files(tmp_path: Path) -> None:
         write_model(model, tmp_path / "x.json")
         assert read_model(tmp_path / "x.json") == model
     for text, said in (
-        ("{}", "no model"),
+        ("{}", "not a model"),
         ("[", "not valid JSON"),
         ('{"schema": 9, "form": "classifier"}', "schema 9"),
-        ('{"schema": 1, "form": "pickle"}', "no model"),
+        ('{"schema": 1, "form": "pickle"}', "not a model"),
     ):
         (tmp_path / "x.json").write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=said):

@@ -8,7 +8,7 @@ from tests.checkpoints import pair_reward, reward
 
 from darc.cli import main
 from darc.parts.scorers import Caution
-from darc.parts.scorers.caution import Predictor
+from darc.parts.scorers.caution_models import Predictor
 from darc.train.examples import read_examples
 
 pytestmark = pytest.mark.train

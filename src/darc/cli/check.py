@@ -73,8 +73,8 @@ def run(arguments: Namespace) -> None:
 
 async def _examine(arguments: Namespace, url: str, model: str) -> "ServerReport":
     from darc.models.remote.chat_check import check_chat
-    from darc.parts.scorers.http import form_name
     from darc.parts.scorers.http_check import check_reward, find_reward
+    from darc.parts.scorers.http_forms import form_name
 
     options = {"key_env": arguments.key_env, "timeout": arguments.timeout}
     say(f"trying {url}: up to 16 calls, a few tokens each ...")

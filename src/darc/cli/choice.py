@@ -138,7 +138,7 @@ def add_panel(parser: Parser) -> None:
 def panel_of(options: PanelOptions, scorers: Sequence[str], own: bool) -> "Panel | None":
     """The panel that was asked for, or that there is by default, where the model's `own` is."""
     from darc.errors import InputError
-    from darc.parts.scorers.panel import as_panel
+    from darc.parts.scorers.panel_argument import parse_panel
 
     criteria = options.criteria and [name.strip() for name in options.criteria.split(",")]
     given = {"repeats": options.repeats, "missing": options.missing, "criteria": criteria}
@@ -149,7 +149,7 @@ def panel_of(options: PanelOptions, scorers: Sequence[str], own: bool) -> "Panel
         return None
     if scorers:
         raise InputError("a panel and scorers are given", "give --panel or --scorer, not both")
-    return replace(as_panel(options.panel or True), **changes)
+    return replace(parse_panel(options.panel or True), **changes)
 
 
 def parts_of(options: ScorerOptions, panel: "Panel | None", seed: int) -> "Parts":

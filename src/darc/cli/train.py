@@ -9,7 +9,7 @@ from darc.cli.parser import Parser, texts_of
 from darc.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
-    from darc.parts.scorers.caution import Model
+    from darc.parts.scorers.caution_models import CautionModel
 
 POLICIES = {
     "dpo": "plain DPO, to compare with",
@@ -157,7 +157,7 @@ def _check_out(path: Path, suffix: str) -> None:
 
 def run_caution(arguments: Namespace) -> None:
     """Read, fit, write, tell."""
-    from darc.parts.scorers.caution import write_model
+    from darc.parts.scorers.caution_models import write_model
     from darc.train.caution import fit_classifier, fit_encoder, fit_predictor
     from darc.train.examples import read_examples
 
@@ -173,7 +173,7 @@ def run_caution(arguments: Namespace) -> None:
     elif arguments.out.is_file():
         raise InputError(f"{arguments.out} is a file", "give a folder")
     pairs, seed, out = read_examples(arguments.data), arguments.seed, arguments.out
-    model: Model
+    model: CautionModel
     if encoder:
         model = fit_encoder(
             pairs, arguments.encoder, out, seed=seed, epochs=arguments.epochs, tell=say

@@ -20,7 +20,7 @@ from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import InputError, UnknownName
 from darc.models.completion import ChatModel
 from darc.parts.generators.base import SamplingParameters
-from darc.parts.scorers.panel import Panel, as_panel
+from darc.parts.scorers.panel import Panel
 from darc.registry import split_pairs
 from darc.settings.engine import EngineSettings
 from darc.settings.sampling import RewriteSettings
@@ -143,7 +143,7 @@ class EngineOptions:
             raise InputError("a panel and scorers are given", "give --panel or --scorer, not both")
         if panel is None:
             panel = True
-        return replace_fields(as_panel(panel), **changes)
+        return replace_fields(parse_panel(panel), **changes)
 
     def make_parts(self, panel: Panel | None) -> Parts:
         """What turns answers into numbers, by name."""

@@ -12,7 +12,8 @@ from darc.engine.samples import SamplePlace, Samples
 from darc.errors import InputError, MissingExtra
 from darc.models.remote.errors import OverLimit
 from darc.parts.rewriters import Perturbed
-from darc.parts.scorers.panel import PESSIMISTIC, REFUSE, Panel
+from darc.parts.scorers.panel import Panel
+from darc.parts.scorers.panel_settings import PESSIMISTIC, REFUSE
 from darc.types import Candidate, Scores
 from darc.typing import Array
 

@@ -13,15 +13,14 @@ from darc.models.embeddings import Embeddings
 from darc.models.transformers import loading
 from darc.models.transformers.loading import Loaded
 from darc.parts.scorers.base import Embedder, Pair, sigmoid
-from darc.parts.scorers.caution import (
-    FILE,
-    NAMES,
+from darc.parts.scorers.caution_features import FEATURE_NAMES, PairFeatures
+from darc.parts.scorers.caution_models import (
+    MODEL_FILE,
     Classifier,
     EncoderModel,
-    PairFeatures,
     Predictor,
-    expanded,
-    standardised,
+    standardise,
+    with_squares,
     write_model,
 )
 from darc.parts.scorers.reward import RewardScorer
@@ -58,9 +57,11 @@ def fit_classifier(
     features, labels = _labelled(anatomy, fitted, seed)
     stop_features, stop_labels = _labelled(anatomy, stopping, seed + 1)
     location, scale = _units(features[labels == 0])
-    own, held = (expanded(each, location, scale) for each in (features, stop_features))
+    own, held = (with_squares(each, location, scale) for each in (features, stop_features))
     weights, step, loss = fit_logistic(own, labels, held, stop_labels)
-    model = Classifier(list(NAMES), location, scale, weights[:-1].tolist(), float(weights[-1]))
+    model = Classifier(
+        list(FEATURE_NAMES), location, scale, weights[:-1].tolist(), float(weights[-1])
+    )
     report = measured(lambda own: model.atypicality(anatomy.measure(own)), held_out, seed, tell)
     return replace(model, report=report | {"fitted": len(fitted), "steps": step, "loss": loss})
 
@@ -89,12 +90,12 @@ def fit_predictor(
     raw, stop_raw = features_of(fitted), features_of(stopping)
     inputs, stop_inputs = prompts_of(fitted), prompts_of(stopping)
     location, scale = _units(raw)
-    rows = standardised(raw, location, scale)
+    rows = standardise(raw, location, scale)
     basis: list[list[float]] = []
     if rows.shape[1] > MOST_FEATURES:
         leading = np.linalg.svd(rows, full_matrices=False)[2][:MOST_FEATURES].T
         rows, basis = rows @ leading, leading.tolist()
-    names = [f"hidden {i}" for i in range(raw.shape[1])] if target else list(NAMES)
+    names = [f"hidden {i}" for i in range(raw.shape[1])] if target else list(FEATURE_NAMES)
     unit = [1.0] * rows.shape[1]
     tried = [
         Predictor(names, location, scale, weights.tolist(), unit, 0.0, 1.0, target, basis)
@@ -172,7 +173,7 @@ def fit_encoder(
     with loading.quiet():
         network.save_pretrained(out / FOLDER)
         tokenizer.save_pretrained(out / FOLDER)
-    write_model(made, out / FILE)
+    write_model(made, out / MODEL_FILE)
     return made
 
 

@@ -8,7 +8,7 @@ from darc.errors import DarcError, InputError
 from darc.models.remote.errors import Malformed
 from darc.parts.scorers import HttpScorer, Scorer
 from darc.parts.scorers.base import Pair
-from darc.parts.scorers.http import FORMS, form_name, one_each, read_rows
+from darc.parts.scorers.http_forms import FORMS, form_name, read_rows, select_class
 from darc.registry import scorers
 from darc.types import Message, Prompt
 
@@ -74,7 +74,7 @@ def test_probabilities_are_refused(openai_server: FakeServer, path: str) -> None
 def test_class_is_named_by_label(openai_server: FakeServer, path: str) -> None:
     openai_server.classes = 12
     with HttpScorer(f"{openai_server.url}{path}") as scorer:
-        with pytest.raises(InputError, match=r"gives 12 numbers an answer; say which with label"):
+        with pytest.raises(InputError, match=r"gives 12 numbers per answer; say which with label"):
             scorer.score(PAIRS)
         scorer.label = 10
         texts = [rendered(p) for p in PAIRS] if path != "/predict" else []
@@ -163,7 +163,7 @@ def test_malformed_answers(form: str, answer: Any) -> None:
 
 
 def test_a_score_that_looks_like_a_probability_is_let_through() -> None:
-    assert one_each([[1.0], [0.5]], -1, "u") == [1.0, 0.5]
-    assert one_each([[0.5, 0.5], [2.0, -1.0]], 0, "u") == [0.5, 2.0]
-    assert one_each([], -1, "u") == []
+    assert select_class([[1.0], [0.5]], -1, "u") == [1.0, 0.5]
+    assert select_class([[0.5, 0.5], [2.0, -1.0]], 0, "u") == [0.5, 2.0]
+    assert select_class([], -1, "u") == []
     assert form_name("/scores") == "plain"

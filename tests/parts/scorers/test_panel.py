@@ -9,8 +9,8 @@ from darc.cli import main
 from darc.errors import InputError
 from darc.models.completion import without_thoughts
 from darc.models.remote.openai import OpenAIModel
-from darc.parts.scorers.judge import grades_in
-from darc.parts.scorers.panel import Rater, as_panel, read_panel
+from darc.parts.scorers.panel import Rater, read_panel
+from darc.parts.scorers.panel_argument import parse_panel
 
 NAMES = (
     "hurried", "expert", "beginner", "sceptic", "safety", "elsewhere", "second-language",
@@ -27,26 +27,26 @@ def test_eight_raters_ship() -> None:
     assert panel.needs_model
 
 
-def test_as_panel_takes_numbers_files_and_judges(tmp_path: Path) -> None:
+def test_parse_panel_takes_numbers_files_and_judges(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(
         'repeats = 2\ncriteria = ["accuracy"]\nmissing = "refuse"\n'
         f'[[rater]]\nname = "a nurse"\nview = "A nurse."\n[[rater]]\nname = "b"\nmodel = "{A}"\n'
         '[[rater]]\nname = "c"\n'
     )
-    assert as_panel(True) == darc.Panel()
-    assert as_panel(3).names == as_panel("3").names == NAMES[:3]
-    assert as_panel([A]) == darc.Panel(model=A)
-    panel = as_panel(str(own))
+    assert parse_panel(True) == darc.Panel()
+    assert parse_panel(3).names == parse_panel("3").names == NAMES[:3]
+    assert parse_panel([A]) == darc.Panel(model=A)
+    panel = parse_panel(str(own))
     assert panel.raters == (Rater("a nurse", "A nurse."), Rater("b", model=A), Rater("c"))
     assert (panel.repeats, panel.criteria, panel.missing) == (2, ("accuracy",), "refuse")
-    several = as_panel(f"{A},{B}")
+    several = parse_panel(f"{A},{B}")
     assert several.raters == (Rater("a", model=A), Rater("b", model=B))
-    assert several == as_panel([A, B])
-    in_turn = as_panel([str(own), B, "judge:z@http://h:3"])
+    assert several == parse_panel([A, B])
+    in_turn = parse_panel([str(own), B, "judge:z@http://h:3"])
     assert [r.model for r in in_turn.raters] == [B, A, "judge:z@http://h:3"]
-    assert as_panel([A, A]).names == ("a", "a-2")
-    assert as_panel(["2", A, B]).names == NAMES[:2]
+    assert parse_panel([A, A]).names == ("a", "a-2")
+    assert parse_panel(["2", A, B]).names == NAMES[:2]
 
 
 def test_judges_share_their_model_and_keep_their_options() -> None:
@@ -100,14 +100,14 @@ def test_files_are_refused_by_the_path_of_the_field(
     ("given", "words"),
     [
         ("0", "a panel of 0 raters"),
-        ("9", "a panel of 9 raters cannot be had of 8"),
-        ("nonsense", "'nonsense' is no panel"),
+        ("9", "a panel of 9 raters cannot be taken from 8"),
+        ("nonsense", "'nonsense' is not a panel"),
         ("none.toml", "none.toml cannot be read"),
     ],
 )
 def test_what_is_no_panel_is_refused(given: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        as_panel(given)
+        parse_panel(given)
 
 
 def test_panel_in_python_is_checked() -> None:
@@ -133,24 +133,3 @@ def test_panel_in_python_is_checked() -> None:
 )
 def test_thoughts(text: str, said: str | None) -> None:
     assert without_thoughts(text) == said
-
-
-@pytest.mark.parametrize(
-    ("text", "grades"),
-    [
-        ("a: 7\nb c: 10", (7.0, 10.0)),
-        (" a : 7.5 \n\nb c:0\n", (7.5, 0.0)),
-        ('{"b c": 1, "a": 2}', (2.0, 1.0)),
-        ("<think>a: 1\nb c: 1</think>a: 2\nb c: 3", (2.0, 3.0)),
-        ("a: 7\nb c: 11", None),
-        ("a: -1\nb c: 1", None),
-        ("a: 7/10\nb c: 1", None),
-        ('```json\n{"a": 2, "b c": 1}\n```', None),
-        ('{"a": NaN, "b c": 1}', None),
-        ("[7, 8]", None),
-        ("7 8", None),
-        ("", None),
-    ],
-)
-def test_grades_by_criteria(text: str, grades: tuple[float, ...] | None) -> None:
-    assert grades_in(text, ("a", "b c")) == grades
