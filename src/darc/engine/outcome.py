@@ -1,4 +1,4 @@
-"""What came of choosing for one prompt: the answer, the decision, and everything behind them."""
+"""The outcome of a decision for one prompt: the answer, and everything behind it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,8 +10,10 @@ import numpy as np
 
 from darc.decide.decision import Decision
 from darc.decide.flags import flag_words
+from darc.decide.phrases import incomplete_phrase
 from darc.decide.statistics.repeats import components
 from darc.engine.flags import FLAG_SENTENCES
+from darc.engine.reasons import compare_opinions, compare_scores, reason_against
 from darc.engine.surface_scorers import surface_note
 from darc.errors import MissingExtra
 from darc.files import jsonable
@@ -20,38 +22,44 @@ from darc.types import Candidate, Prompt, Scores, Variant
 from darc.typing import Array
 
 if TYPE_CHECKING:
-    from darc.decide.opinions import AnswerOpinions
+    # Views are loaded only when something is drawn.
     from darc.views.chart import ShownFigure
+    from darc.views.decision_page import CandidateView
     from darc.views.dots import DotPicture
 
-NOTHING = Perturbed((), ())
+_NO_REWRITES = Perturbed((), ())
+_STATISTICS = ("value", "mean", "sigma", "risk_premium")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome:
-    """One prompt's candidates, what each scorer gave them, and the choice among them.
-
-    `order` has the chosen candidates, the best first; `decision` is None where nothing could be
-    compared. `rewrites` holds those of the candidates that were rewritten. `milliseconds` is by
-    stage; `calls` counts the texts scored, `kept` those whose scores were kept from earlier;
-    `saved` counts the candidates that were not written. `best_of_k` is what Best-of-K takes of the
-    same samples, None where that was not asked for. Answers with the same text are one candidate;
-    `places` has for each candidate the place of its first copy among the answers that were given.
-    """
+    """One prompt's candidates, their scores, and the choice among them."""
 
     prompt: Prompt
+    #: The candidates. Answers with the same text are one candidate.
     candidates: Sequence[Candidate]
     scores: Scores
+    #: The rewrites of each candidate that was rewritten, by its place.
     rewrites: Mapping[int, Perturbed] = field(default_factory=dict)
+    #: The decision for the best candidate; None if nothing could be compared.
     decision: Decision | None = None
+    #: The places of the chosen candidates, the best first.
     order: Sequence[int] = ()
+    #: What went otherwise than asked.
     flags: Sequence[str] = ()
+    #: Milliseconds by stage.
     milliseconds: Mapping[str, float] = field(default_factory=dict)
+    #: How many different texts were sent to the scorers, or grades asked for.
     calls: int = 0
+    #: How many scores were computed, over all scorers.
     scored: int = 0
+    #: How many scores came from the score cache, over all scorers.
     from_cache: int = 0
+    #: How many candidates were not written because they were not worth their cost.
     saved: int = 0
+    #: The place of the candidate that Best-of-K would have chosen; None if that was not asked for.
     best_of_k: int | None = None
+    #: For each candidate, the place of its first copy among the given answers.
     places: Sequence[int] = ()
 
     def __repr__(self) -> str:
@@ -64,13 +72,10 @@ class Outcome:
 
     @property
     def place(self) -> int:
-        """The place of the chosen answer among the answers that were given, copies included."""
-        return self.places[self.index] if self.places else self.index
-
-    @property
-    def written(self) -> int:
-        """How many answers there were, copies included."""
-        return sum(candidate.copies for candidate in self.candidates)
+        """The place of the chosen answer among the given answers, including copies."""
+        if self.places:
+            return self.places[self.index]
+        return self.index
 
     @property
     def answer(self) -> str:
@@ -78,35 +83,58 @@ class Outcome:
         return self.candidates[self.index].text
 
     @property
-    def variants(self) -> list[Sequence[Variant]]:
-        """The accepted rewrites of each candidate."""
-        return [self.rewrites.get(k, NOTHING).variants for k in range(len(self.candidates))]
+    def written(self) -> int:
+        """How many answers there were, including copies."""
+        return sum(candidate.copies for candidate in self.candidates)
 
     @property
-    def most(self) -> int:
-        """How many texts there were to score, or grades to ask for, at most."""
-        _, candidates, places = self.scores.values.shape
-        if self.rated:
-            return candidates * places * self.scores.repeats
-        left_out = bool(np.isnan(self.scores.values[:, :, 0]).all())  # the originals
-        return candidates * (places - left_out)
+    def variants(self) -> list[Sequence[Variant]]:
+        """The accepted rewrites of each candidate."""
+        return [self._rewrites_of(k).variants for k in range(len(self.candidates))]
 
     @property
     def rated(self) -> bool:
         """Whether the samples are the grades of a panel."""
         return self.scores.sample == "rater"
 
-    def panel(self) -> dict[str, Any]:
-        """What is to be said of a panel: what it was asked and saved, and where raters differ.
+    @property
+    def most(self) -> int:
+        """How many texts there were to score, or grades to ask for, at most."""
+        _, n_candidates, n_samples = self.scores.values.shape
+        if self.rated:
+            return n_candidates * n_samples * self.scores.repeats
+        originals_left_out = bool(np.isnan(self.scores.values[:, :, 0]).all())
+        if originals_left_out:
+            n_samples -= 1
+        return n_candidates * n_samples
 
-        `noise` is the standard deviation of one rater's repeats, and `disagreement` that between
-        raters, for each candidate that all of them graded; None where there are too few grades.
+    @property
+    def limits(self) -> str:
+        """What the scorers cannot see; empty unless the embedded ones decided alone."""
+        return surface_note(self.scores.scorers)
+
+    def name(self, index: int) -> str:
+        """The name of a candidate."""
+        return self.candidates[index].name or f"candidate {index}"
+
+    def panel(self) -> dict[str, Any]:
+        """What a panel was asked, what it failed to answer, and how much its raters differ.
+
+        Returns:
+            `raters`, `repeats` and `criteria` describe the panel. `asked` and `saved` count grades,
+            and `failed` lists candidates with the rater whose grade is missing. `noise` is the
+            standard deviation of one rater's repeats. `disagreement` has for each candidate that
+            all raters graded the standard deviation between raters. None stands where there are
+            too few grades.
         """
         scores = self.scores
-        grades = scores.values[0][:, :, None]
-        grades = grades if scores.grades is None else scores.grades.mean(axis=0)
-        found = components(grades)
-        whole = ~np.isnan(scores.values[0]).any(axis=1)
+        if scores.grades is None:
+            grades = scores.values[0][:, :, None]
+        else:
+            grades = scores.grades.mean(axis=0)
+        variances = components(grades)
+        all_graded = ~np.isnan(scores.values[0]).any(axis=1)
+        between = np.where(all_graded, variances.between, np.nan)
         return {
             "raters": list(scores.samples),
             "repeats": scores.repeats,
@@ -114,170 +142,92 @@ class Outcome:
             "asked": self.calls,
             "saved": max(0, self.most - self.calls),
             "failed": [[k, scores.samples[i]] for k, i in scores.failed],
-            "noise": None if np.isnan(found.within) else float(np.sqrt(found.within)),
-            "disagreement": [
-                float(np.sqrt(x)) if fine and not np.isnan(x) else None
-                for x, fine in zip(found.between, whole, strict=True)
-            ],
+            "noise": _root_or_none(variances.within),
+            "disagreement": [_root_or_none(variance) for variance in between],
         }
 
-    @property
-    def limits(self) -> str:
-        """What the scorers cannot see, where none but the embedded ones decided."""
-        return surface_note(self.scores.scorers)
-
-    def name(self, index: int) -> str:
-        """What a candidate is called."""
-        return self.candidates[index].name or f"candidate {index}"
-
     def to_dict(self) -> dict[str, Any]:
-        """The decision as plain data, ready for JSON, with all flags.
+        """The decision as plain data for JSON, with all flags.
 
-        It has the form of `Decision.to_dict`, also where nothing was compared. A candidate that
-        was written several times has `copies`.
+        Returns:
+            The form of `Decision.to_dict`, also where nothing was compared. A candidate that was
+            written several times has `copies`.
         """
         if self.decision is not None:
             row = self.decision.to_dict()
         else:
-            names = ("value", "mean", "sigma", "risk_premium")
-            row = {
-                "rule": "first",
-                "parameters": {},
-                "index": self.index,
-                "candidate": self.name(self.index),
-                "candidates": [
-                    {"index": k, "id": None, **dict.fromkeys(names), "samples": 0, "feasible": True}
-                    for k in range(len(self.candidates))
-                ],
-            }
-        candidates = [{**each, **self.copies_field(each["index"])} for each in row["candidates"]]
-        explained = {"flags": list(self.flags), "explanation": self.explain()}
-        return {**row, **explained, "candidates": candidates}
+            row = self._first_candidate_row()
+        candidates = []
+        for candidate_row in row["candidates"]:
+            copies = self.copies_field(candidate_row["index"])
+            candidates.append({**candidate_row, **copies})
+        return {
+            **row,
+            "flags": list(self.flags),
+            "explanation": self.explain(),
+            "candidates": candidates,
+        }
 
     def copies_field(self, index: int) -> dict[str, int]:
-        """The field `copies` of a candidate that was written several times, else nothing."""
+        """The field `copies` of a candidate that was written several times, otherwise nothing."""
         copies = self.candidates[index].copies
-        return {"copies": copies} if copies > 1 else {}
+        if copies == 1:
+            return {}
+        return {"copies": copies}
 
     def explain(self) -> str:
-        """Why this answer, in words, with everything that went wrong."""
-        told = [] if self.decision is None else [self.decision.explain().rstrip(".")]
-        known = () if self.decision is None else self.decision.flags
-        told += [flag_words(flag, FLAG_SENTENCES) for flag in self.flags if flag not in known]
-        return "; ".join(told) + "." if told else ""
+        """Why this answer was chosen, in words, with everything that went wrong."""
+        sentences = []
+        explained_flags: Sequence[str] = ()
+        if self.decision is not None:
+            sentences.append(self.decision.explain().rstrip("."))
+            explained_flags = self.decision.flags
+        other_flags = [flag for flag in self.flags if flag not in explained_flags]
+        sentences += [flag_words(flag, FLAG_SENTENCES) for flag in other_flags]
+        if not sentences:
+            return ""
+        return "; ".join(sentences) + "."
 
     def beside_best_of_k(self) -> str:
-        """What Best-of-K would have taken and why this choice is another; empty if not known."""
+        """What Best-of-K would have chosen, and how that differs; empty if it is not known."""
         other = self.best_of_k
         if other is None:
             return ""
         if other == self.index:
             return "Best-of-K would have taken the same answer."
-        taken = self.candidates[other]
-        cut = ", cut off at the token limit" if taken.truncated else ""
-        opening = shorten(taken.text, 160, placeholder=" ...")
-        start = f"Best-of-K would have taken {self.name(other)}{cut}: {opening}\n"
-        people = self._people_beside(other)
-        if people:
-            return start + people
-        scores = "; ".join(
-            f"{name} {_range(self.scores.values[m, other])} against the chosen answer's "
-            f"{_range(self.scores.values[m, self.index])}"
-            for m, name in enumerate(self.scores.scorers)
-        )
-        return f"{start}Its scores under rewording: {scores}."
-
-    def _people_beside(self, other: int) -> str:
-        """What people think of another answer and of the chosen one; empty if not known."""
-        from darc.decide.phrases import unhappy_phrase
-        from darc.views.numbers import number_text
-
-        opinions = None if self.decision is None else self.decision.opinions
-        if opinions is None:
-            return ""
-        span = opinions.high - opinions.low
-        parts = []
-        for index, whose in ((other, "Its"), (self.index, "the chosen answer's")):
-            answer = opinions.answer(index)
-            average = f"{whose} average is {number_text(answer.mean, span)}"
-            parts.append(f"{average} ({unhappy_phrase(answer, opinions.known_scale)})")
-        return f"{', '.join(parts)}."
+        candidate = self.candidates[other]
+        cut_off = ", cut off at the token limit" if candidate.truncated else ""
+        opening = shorten(candidate.text, 160, placeholder=" ...")
+        if self.decision is not None and self.decision.opinions is not None:
+            comparison = compare_opinions(self.decision.opinions, other, self.index)
+        else:
+            comparison = compare_scores(self.scores, other, self.index)
+        return f"Best-of-K would have taken {self.name(other)}{cut_off}: {opening}\n{comparison}"
 
     def why_not(self, index: int) -> str:
         """Why a candidate was not chosen, in a few words; empty for the choice."""
-        from darc.decide.phrases import incomplete_phrase
-
-        decision = self.decision
         if index == self.index:
             return ""
-        if decision is None:
+        if self.decision is None:
             return "not compared"
-        if decision.pools.left_out[0, index]:
-            return "too few ratings" if self.rated else "too few rewrites"
-        incomplete = incomplete_phrase(decision, index)
-        if incomplete:
-            return incomplete
-        if decision.opinions is not None:
-            return self._why_not_by_people(index)
-        return self._why_not_by_scores(decision, index)
-
-    def _why_not_by_people(self, index: int) -> str:
-        """What people have against a candidate, in a few words."""
-        from darc.decide.phrases import unhappy_phrase
-
-        assert self.decision is not None
-        opinions = self.decision.opinions
-        assert opinions is not None
-        answer = opinions.answer(index)
-        chosen = opinions.answer(self.index)
-        floor = self.decision.pools.standards.no_rating_below
-        if floor is not None and not answer.eligible:
-            low = sum(rating.value < floor for rating in answer.ratings)
-            verb = "rates" if low == 1 else "rate"
-            return f"{low} of {answer.count} {verb} it below {floor:g}"
-        reasons = []
-        if answer.mean < chosen.mean - 1e-9 * (1 + abs(chosen.mean)):
-            reasons.append("lower average")
-        if _unhappy_share(answer) > _unhappy_share(chosen):
-            reasons.append(unhappy_phrase(answer, opinions.known_scale, names=False))
-        if reasons:
-            return ", ".join(reasons)
-        if answer.count < chosen.count:
-            return "fewer ratings"
-        sigma = self.decision.statistics.sigma
-        if sigma[index] > sigma[self.index]:
-            return "its ratings lie further apart"
-        return "ranked lower"
-
-    def _why_not_by_scores(self, decision: Decision, index: int) -> str:
-        """What speaks against a candidate by its scores, in a few words."""
-        statistics = decision.statistics
-        if not decision.feasible[index]:
-            gap = np.nanmax(statistics.value) - statistics.value[index]
-            return f"value {gap:.2f} below the best"
-        # Higher sigma is the reason where the rule goes by it, or nothing else speaks against.
-        goes_by_it = decision.rule.wording.weakness == "sigma" or (
-            len(self.scores.scorers) == 1 and statistics.mean[index] >= statistics.mean[self.index]
-        )
-        if goes_by_it and statistics.sigma[index] > statistics.sigma[self.index]:
-            return "higher sigma"
-        if statistics.mean[index] < statistics.mean[self.index]:
-            return "lower average"
-        return "ranked lower"
+        return reason_against(self.decision, index)
 
     def dots(self) -> "DotPicture":
         """How every answer was rated or scored, as data for a picture."""
         from darc.decide.pictures import dot_picture
 
         assert self.decision is not None
-        width = self.decision.pools.shape[3]
+        sample_names = None
+        if self.scores.samples:
+            # The original may be left out of the decision: it is the first sample.
+            n_samples = self.decision.pools.shape[3]
+            sample_names = self.scores.samples[-n_samples:]
         return dot_picture(
             self.decision,
             [candidate.text for candidate in self.candidates],
             title=self.prompt.question,
             notes=[written_times(candidate) for candidate in self.candidates],
-            # The original may be left out of the decision: it is the first sample.
-            sample_names=self.scores.samples[-width:] if self.scores.samples else None,
+            sample_names=sample_names,
         )
 
     def plot(self, path: str | Path | None = None) -> "ShownFigure":
@@ -302,97 +252,123 @@ class Outcome:
 
     def to_html(self) -> str:
         """Everything as a self-contained page: the answer, why, the picture, then the numbers."""
-        from darc.decide.phrases import incomplete_phrase
-        from darc.decide.pictures import candidate_numbers, candidate_order
-        from darc.views.decision_page import CandidateView, SampleView, decision_page
+        from darc.decide.pictures import candidate_order
+        from darc.views.decision_page import decision_page
 
         assert self.decision is not None
-        candidates = []
-        for k in candidate_order(self.decision):
-            candidate = self.candidates[k]
-            rewrites = self.rewrites.get(k, NOTHING)
-            texts = [candidate.text, *(variant.text for variant in rewrites.variants)]
-            if self.rated:
-                texts = [""] * len(self.scores.samples)
-            scores = jsonable(self.scores.values[:, k].T.tolist())
-            samples = zip(self.scores.samples, texts, scores, strict=False)
-            view = CandidateView(
-                name=self.decision.labels.candidate(k),
-                text=candidate.text,
-                numbers=candidate_numbers(self.decision, k),
-                outcome=incomplete_phrase(self.decision, k) or self.why_not(k) or "chosen",
-                chosen=k == self.index,
-                truncated=candidate.truncated,
-                samples=[SampleView(*sample) for sample in samples],
-                rejected=[(each.reason, each.text) for each in rewrites.rejections],
-                copies=candidate.copies,
-            )
-            candidates.append(view)
-        what = "grades were asked for" if self.rated else "texts were scored"
-        others = "; the others could not matter" if self.calls < self.most else ""
-        cost = f"{self.calls} of {self.most} {what}{others}."
-        notes = [self.limits, cost]
+        notes = [self.limits, self._cost_text()]
         if self.decision.opinions is None:
             notes.insert(0, self.beside_best_of_k())
         return decision_page(
             self.dots(),
-            candidates,
+            [self._candidate_view(self.decision, k) for k in candidate_order(self.decision)],
             explanation=self._page_explanation(),
             scorers=self.scores.scorers,
             plane=self._plane_svg(),
             notes=[note for note in notes if note],
         )
 
+    def _repr_html_(self) -> str:
+        """The answer, why, and the picture, for a notebook."""
+        from darc.views.dots_html import notebook_html
+
+        picture = None
+        rows: list[list[str]] = []
+        if self.decision is not None:
+            picture = self.dots()
+        else:
+            for k, candidate in enumerate(self.candidates):
+                rows.append(
+                    [self.name(k), self.why_not(k) or "chosen", shorten(candidate.text, 80)]
+                )
+        return notebook_html(
+            picture, answer=self.answer, explanation=self._page_explanation(), rows=rows
+        )
+
+    def _rewrites_of(self, index: int) -> Perturbed:
+        return self.rewrites.get(index, _NO_REWRITES)
+
+    def _first_candidate_row(self) -> dict[str, Any]:
+        """The plain data of a decision that compared nothing."""
+        candidates = []
+        for k in range(len(self.candidates)):
+            statistics = dict.fromkeys(_STATISTICS)
+            row = {"index": k, "id": None, **statistics, "samples": 0, "feasible": True}
+            candidates.append(row)
+        return {
+            "rule": "first",
+            "parameters": {},
+            "index": self.index,
+            "candidate": self.name(self.index),
+            "candidates": candidates,
+        }
+
+    def _candidate_view(self, decision: Decision, k: int) -> "CandidateView":
+        """What a page shows of a candidate."""
+        from darc.decide.pictures import candidate_numbers
+        from darc.views.decision_page import CandidateView, SampleView
+
+        candidate = self.candidates[k]
+        rewrites = self._rewrites_of(k)
+        texts = [candidate.text, *(variant.text for variant in rewrites.variants)]
+        if self.rated:
+            texts = [""] * len(self.scores.samples)
+        scores = jsonable(self.scores.values[:, k].T.tolist())
+        samples = zip(self.scores.samples, texts, scores, strict=False)
+        return CandidateView(
+            name=decision.labels.candidate(k),
+            text=candidate.text,
+            numbers=candidate_numbers(decision, k),
+            outcome=incomplete_phrase(decision, k) or self.why_not(k) or "chosen",
+            chosen=k == self.index,
+            truncated=candidate.truncated,
+            samples=[SampleView(*sample) for sample in samples],
+            rejected=[(rejection.reason, rejection.text) for rejection in rewrites.rejections],
+            copies=candidate.copies,
+        )
+
+    def _cost_text(self) -> str:
+        what = "grades were asked for" if self.rated else "texts were scored"
+        others = ""
+        if self.calls < self.most:
+            others = "; the others could not matter"
+        return f"{self.calls} of {self.most} {what}{others}."
+
     def _page_explanation(self) -> str:
-        """Why this answer, for pages, which say in another place that no answer is good."""
+        """The explanation for pages, which say in another place that no answer is good."""
+        decision = self.decision
+        if decision is not None:
+            decision = decision.without_flag("held")
         flags = [flag for flag in self.flags if flag != "held"]
-        decision = None if self.decision is None else self.decision.without_flag("held")
         return replace(self, decision=decision, flags=flags).explain()
 
     def _plane_svg(self) -> str:
-        """The value-sigma plane as an SVG element, empty where it cannot be drawn."""
+        """The value-sigma plane as an SVG element; empty where it cannot be drawn."""
         from darc.decide.pictures import decision_plane
         from darc.views import draw_plane
         from darc.views.chart import figure_svg, inline_svg
 
         assert self.decision is not None
-        points = decision_plane(self.decision)
-        if not points.points:
+        plane = decision_plane(self.decision)
+        if not plane.points:
             return ""
         try:
-            # Small, so that its words are still read on a telephone.
-            figure = draw_plane(points, width=5.2)
+            # Small, so that its text can be read on a phone.
+            figure = draw_plane(plane, width=5.2)
         except MissingExtra:
             return ""
         return inline_svg(figure_svg(figure, "decision"), "decision", "value and disagreement")
 
-    def _repr_html_(self) -> str:
-        """The answer, why, and the picture, for a notebook."""
-        from darc.views.dots_html import notebook_html
-
-        rows: list[list[str]] = []
-        if self.decision is None:
-            rows = [
-                [self.name(k), self.why_not(k) or "chosen", shorten(candidate.text, 80)]
-                for k, candidate in enumerate(self.candidates)
-            ]
-        picture = None if self.decision is None else self.dots()
-        explanation = self._page_explanation()
-        return notebook_html(picture, answer=self.answer, explanation=explanation, rows=rows)
-
-
-def _unhappy_share(answer: "AnswerOpinions") -> float:
-    return answer.unhappy / max(answer.count, 1)
-
 
 def written_times(candidate: Candidate) -> str:
     """How often a candidate was written, in words; empty for once."""
-    return f"written {candidate.copies} times" if candidate.copies > 1 else ""
+    if candidate.copies == 1:
+        return ""
+    return f"written {candidate.copies} times"
 
 
-def _range(samples: Array) -> str:
-    """Mean, lowest and highest of the samples that are known."""
-    known = samples[~np.isnan(samples)]
-    if not known.size:
-        return "not known"
-    return f"{known.mean():.3g} ({known.min():.3g} to {known.max():.3g})"
+def _root_or_none(variance: float | Array) -> float | None:
+    """The standard deviation of a variance, None where it is not known."""
+    if np.isnan(variance):
+        return None
+    return float(np.sqrt(variance))
