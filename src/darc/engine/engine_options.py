@@ -21,6 +21,7 @@ from darc.errors import InputError, UnknownName
 from darc.models.completion import ChatModel
 from darc.parts.generators.base import SamplingParameters
 from darc.parts.scorers.panel import Panel
+from darc.parts.scorers.panel_argument import parse_panel
 from darc.registry import split_pairs
 from darc.settings.engine import EngineSettings
 from darc.settings.sampling import RewriteSettings
