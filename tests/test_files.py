@@ -29,7 +29,7 @@ from darc.parts.scorers.caution_models import read_model
 from darc.ratings.texts import read_texts
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Questions
-from darc.serve.metadata import Audit
+from darc.serve.audit import AuditLog
 from darc.study.backup import backup
 from darc.study.store import open_store
 from darc.web.keys import make_key, read_keys
@@ -169,7 +169,7 @@ def test_answers_and_ratings_are_for_their_owner(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         run = start(tmp_path / "made" / "run").path
-        audit = Audit(tmp_path / "log" / "audit.jsonl", most=300)
+        audit = AuditLog(tmp_path / "log" / "audit.jsonl", max_bytes=300)
         for number in range(9):
             audit.add({"number": number, "text": "long enough"})
         make_key(tmp_path / "keys.jsonl", "me")

@@ -9,7 +9,7 @@ from tests.serve.running import Running, parts
 
 from darc.models.embedded import EmbeddedModel
 from darc.serve.app import make_gateway
-from darc.serve.backends import EmbeddedBackend
+from darc.serve.embedded_backend import EmbeddedBackend
 from darc.serve.settings import ServeSettings
 from darc.web.problems import Problem
 
@@ -67,7 +67,9 @@ def test_what_it_cannot_honour_is_refused(gateway: Running) -> None:
 
 def test_fields_are_checked_without_a_model(tmp_path: Path) -> None:
     backend = EmbeddedBackend(EmbeddedModel(tmp_path / "none.gguf"), max_tokens=7)
-    assert backend.fields({"messages": QUESTION})["max_tokens"] == 7
-    assert backend.fields({"messages": QUESTION, "max_completion_tokens": 3})["max_tokens"] == 3
+    assert backend.model_fields({"messages": QUESTION})["max_tokens"] == 7
+    assert (
+        backend.model_fields({"messages": QUESTION, "max_completion_tokens": 3})["max_tokens"] == 3
+    )
     with pytest.raises(Problem, match="best"):
-        backend.fields({"messages": QUESTION, "best": 1})
+        backend.model_fields({"messages": QUESTION, "best": 1})

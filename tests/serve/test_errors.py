@@ -2,7 +2,7 @@ import pytest
 
 from darc.errors import DarcError, InputError
 from darc.models.remote import errors as problems
-from darc.serve.errors import problem_of
+from darc.serve.errors import problem_for
 
 WORDS = "did not answer within 3 s"
 
@@ -26,14 +26,15 @@ WORDS = "did not answer within 3 s"
     ids=lambda value: type(value).__name__,
 )
 def test_type_of_a_failure_decides(problem: DarcError, status: int, code: str | None) -> None:
-    found = problem_of(problem)
+    found = problem_for(problem)
     assert (found.status, found.code) == (status, code)
 
 
 def test_times_to_come_back_are_passed_on() -> None:
-    assert problem_of(problems.CircuitOpen("", retry_after=2.5)).headers == {"Retry-After": "3"}
+    assert problem_for(problems.CircuitOpen("", retry_after=2.5)).headers == {"Retry-After": "3"}
     problem = problems.ErrorStatus("", status=503, retry_after=4.0)
-    assert problem_of(problem).headers == {"Retry-After": "4"}
+    assert problem_for(problem).headers == {"Retry-After": "4"}
     assert (
-        "http://h/there" in problem_of(problems.Redirected("http://h", 307, "/there?key=1")).message
+        "http://h/there"
+        in problem_for(problems.Redirected("http://h", 307, "/there?key=1")).message
     )

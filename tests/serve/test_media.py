@@ -7,7 +7,7 @@ import pytest
 from tests.fakes import FakeServer
 from tests.serve.running import Running, running
 
-from darc.serve.candidates import read_reply
+from darc.serve.replies import read_reply
 
 PARTS = [
     {"type": "text", "text": "What is this?"},

@@ -12,7 +12,7 @@ from tests.serve.running import QUESTION, Running, parts, read_audit, running
 
 import darc
 from darc.analysis.audit_log import load_audit_log
-from darc.serve.metadata import Audit
+from darc.serve.audit import AuditLog
 
 # Three raters hate the first answer, nobody minds the second.
 GRADES = np.array([[9, 9, 9, 9, 9, 2, 2, 2], [6] * 8, [3] * 8, [4] * 8], dtype=float)
@@ -127,7 +127,7 @@ def test_caution_on_rewrites_is_told_to_have_no_effect(gateway: Running) -> None
 
 
 def test_rows_are_rotated_and_read_in_order(tmp_path: Path) -> None:
-    audit = Audit(tmp_path / "a" / "audit.jsonl", most=100, kept=3)
+    audit = AuditLog(tmp_path / "a" / "audit.jsonl", max_bytes=100, max_old_files=3)
     for number in range(12):
         audit.add({"number": number, "text": "é" * 10})
     found = [row["number"] for row in read_audit(audit.path)]
@@ -140,7 +140,7 @@ def test_rows_are_rotated_and_read_in_order(tmp_path: Path) -> None:
 
 
 def test_row_larger_than_the_limit_is_kept(tmp_path: Path) -> None:
-    audit = Audit(tmp_path / "audit.jsonl", most=10)
+    audit = AuditLog(tmp_path / "audit.jsonl", max_bytes=10)
     audit.add({"text": "long enough"})
     audit.add({"text": "long again"})
     assert [row["text"] for row in read_audit(audit.path)] == ["long enough", "long again"]

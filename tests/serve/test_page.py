@@ -10,10 +10,10 @@ from tests.fakes import FakeServer, Fault
 from tests.serve.running import QUESTION, parts, running
 
 import darc
-from darc.serve.app import KINDS, PAGE
+from darc.serve.routes import MEDIA_TYPES, PAGE_FOLDER
 from darc.web.keys import make_key
 
-FILES = sorted(path.name for path in PAGE.iterdir())
+FILES = sorted(path.name for path in PAGE_FOLDER.iterdir())
 ADDRESS = re.compile(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"'`)]*")
 NAMESPACE = "http://www.w3.org/2000/svg"
 
@@ -28,8 +28,8 @@ def url() -> Iterator[str]:
 def test_every_file_is_served_as_what_it_is(url: str, name: str) -> None:
     answer = httpx.get(f"{url}/{name}")
     assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith(KINDS[Path(name or "index.html").suffix])
-    assert answer.content.endswith((PAGE / (name or "index.html")).read_bytes())
+    assert answer.headers["content-type"].startswith(MEDIA_TYPES[Path(name or "index.html").suffix])
+    assert answer.content.endswith((PAGE_FOLDER / (name or "index.html")).read_bytes())
     assert (answer.text.count("--ink: ") == 2) == name.endswith(".css"), "the palette of all pages"
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -46,10 +46,10 @@ def test_no_other_file_is_served(url: str, path: str) -> None:
 
 def test_nothing_comes_from_elsewhere() -> None:
     for name in FILES:
-        text = (PAGE / name).read_text(encoding="utf-8")
+        text = (PAGE_FOLDER / name).read_text(encoding="utf-8")
         assert [each for each in ADDRESS.findall(text) if each != NAMESPACE] == [], name
         assert "@import" not in text
-    page = (PAGE / "index.html").read_text(encoding="utf-8")
+    page = (PAGE_FOLDER / "index.html").read_text(encoding="utf-8")
     assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", page)
     for link in re.findall(r"(?:src|href)=\"/([^\"]*)\"", page):
         assert link in (*FILES, "openapi.json")
@@ -57,7 +57,7 @@ def test_nothing_comes_from_elsewhere() -> None:
 
 def test_text_is_never_markup() -> None:
     for name in FILES:
-        text = (PAGE / name).read_text(encoding="utf-8")
+        text = (PAGE_FOLDER / name).read_text(encoding="utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
         assert text.count("\n") <= 250, name
 
@@ -65,7 +65,7 @@ def test_text_is_never_markup() -> None:
 def test_modules_import_files_that_are_there() -> None:
     for name in FILES:
         if name.endswith(".js"):
-            text = (PAGE / name).read_text(encoding="utf-8")
+            text = (PAGE_FOLDER / name).read_text(encoding="utf-8")
             assert all(each in FILES for each in re.findall(r'from "\./([^"]+)"', text)), name
 
 

@@ -95,7 +95,7 @@ def test_select_is_judged_by_the_model_that_it_names(backend: FakeServer) -> Non
         refused = httpx.post(url, json=endless)
     assert {each["model"] for each in backend.bodies} == {"usual", "other"}
     assert refused.status_code == 400
-    assert "candidates.1 is a thought" in refused.text
+    assert refused.json()["error"]["param"] == "candidates.1"
 
 
 @pytest.mark.parametrize("missing", ["abstain", "pessimistic", "refuse"])

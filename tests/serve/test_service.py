@@ -23,7 +23,7 @@ from darc.decide.model.calibration_file import Calibrations
 from darc.models.remote.circuit_breaker import BreakerSettings
 from darc.models.remote.retry import RetryPolicy
 from darc.serve.app import make_gateway
-from darc.serve.backends import RemoteBackend
+from darc.serve.remote_backend import RemoteBackend
 from darc.web.keys import make_key
 
 BODY: dict[str, Any] = {"model": "fake", "messages": QUESTION}

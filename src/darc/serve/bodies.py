@@ -1,4 +1,4 @@
-"""The bodies of requests as models, with the types and bounds of their fields."""
+"""The bodies of requests and responses as static models, with the types and bounds of fields."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,113 +11,154 @@ from darc.decide.standards import parse_scale
 from darc.errors import DarcError
 from darc.settings.serve import Policy, WhenHeld
 
-LONGEST_NAME = 80
-MOST_CHOICES = 128
-MOST_BUDGET = 10**12
-# JSON does not tell 2.0 from 2.
-WHOLE = BeforeValidator(lambda x: int(x) if isinstance(x, float) and x.is_integer() else x)
+MAX_NAME_LENGTH = 80
+MAX_CHOICES = 128
+_MAX_BUDGET = 10**12
 # So that neither sums nor squares of scores on any scale overflow.
-LARGEST = 1e12
-Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
-Samples = Annotated[
-    list[Number | None], Field(min_length=1, json_schema_extra={"contains": {"type": "number"}})
-]
-Rows = Annotated[list[Samples], Field(min_length=1)]
-Aversion = Annotated[float, Field(ge=0, lt=1e12)]
-NoRatingBelow = Annotated[
-    Number | None, Field(description="choose only among answers all of whose ratings reach this")
-]
-Threshold = Annotated[
-    Number | None, Field(description="people who rate an answer below this are unhappy with it")
-]
-PoorBelow = Annotated[
-    Number | None, Field(description="an answer whose mean rating is below this is not good")
-]
-SampleKind = Literal["rater", "rewrite"]
-Wave = Annotated[int, Field(ge=1, le=10_000), WHOLE]
-Stop = Annotated[str, Field(json_schema_extra={"enum": ["none", "pandora", "pandora:cost=0.05"]})]
+_MAX_SCORE = 1e12
 
 
-def read_scale(value: Any) -> tuple[float, float]:
+def _as_integer(value: Any) -> Any:
+    """JSON does not tell 2.0 from 2."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _as_metadata_level(value: Any) -> Any:
+    if value is True:
+        return "short"
+    if value is False:
+        return ""
+    return value
+
+
+def _as_scale(value: Any) -> tuple[float, float]:
     """The two ends of a scale, given as a list of two numbers or a text such as "1-5"."""
     try:
         low, high = parse_scale(value)
+        valid = -_MAX_SCORE <= low < high <= _MAX_SCORE
     except (DarcError, TypeError, ValueError, OverflowError):
-        low = high = 0.0
-    if not -LARGEST <= low < high <= LARGEST:
+        valid = False
+    if not valid:
         raise PydanticCustomError(
             "rating_scale", 'should be two numbers, the lower one first, such as [1, 5] or "1-5"'
         )
     return low, high
 
 
-# That the second number must be larger is nothing that a schema could say, so it names examples.
-RatingScale = Annotated[
+_INTEGER = BeforeValidator(_as_integer)
+Score = Annotated[float, Field(ge=-_MAX_SCORE, le=_MAX_SCORE)]
+# A candidate's samples, at least one of which is a number.
+_Samples = Annotated[
+    list[Score | None], Field(min_length=1, json_schema_extra={"contains": {"type": "number"}})
+]
+_Candidates = Annotated[list[_Samples], Field(min_length=1)]
+_Scorers = Annotated[list[_Candidates], Field(min_length=1)]
+_Aversion = Annotated[float, Field(ge=0, lt=1e12)]
+_BudgetCount = Annotated[int, Field(ge=0, lt=_MAX_BUDGET), _INTEGER]
+_ChoiceCount = Annotated[int, Field(ge=1, le=MAX_CHOICES), _INTEGER]
+# A schema cannot say that the second number must be larger, so it lists examples.
+_RatingScale = Annotated[
     tuple[float, float],
-    BeforeValidator(read_scale),
+    BeforeValidator(_as_scale),
     WithJsonSchema(
         {
             "enum": ["1-5", "0-10", "0-100", [0, 1], [1, 5], [1, 7]],
-            "description": "the lowest and the highest rating: any two numbers that rise",
         }
     ),
 ]
+SampleKind = Literal["rater", "rewrite"]
 
 
 class Body(BaseModel):
-    """Part of a request; a key that there is not is refused."""
+    """Part of a request or response; unknown fields are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class Budget(Body):
-    """What a choice may cost: texts scored, and milliseconds from the request to the answer.
+    """What a choice may cost. The upstream limits are over all models, retries included."""
 
-    `upstream_calls` and `upstream_tokens` are those of all models, retries included; 0 leaves
-    them to the gateway's own limits.
+    calls: _BudgetCount | None = Field(default=None, description="texts that are scored")
+    milliseconds: Annotated[float, Field(ge=0, lt=_MAX_BUDGET)] | None = Field(
+        default=None, description="from the request to the answer"
+    )
+    upstream_calls: _BudgetCount | None = Field(
+        default=None, description="calls to models; 0 for the server's own limit"
+    )
+    upstream_tokens: _BudgetCount | None = Field(
+        default=None, description="tokens of models; 0 for the server's own limit"
+    )
+
+
+class DarcOptions(Body):
+    """How the answer is chosen. Further fields are parameters of the rule, see `x-rules`.
+
+    The defaults of a server replace the ones here.
     """
 
-    calls: Annotated[int, Field(ge=0, lt=MOST_BUDGET), WHOLE] | None = None
-    milliseconds: Annotated[float, Field(ge=0, lt=MOST_BUDGET)] | None = None
-    upstream_calls: Annotated[int, Field(ge=0, lt=MOST_BUDGET), WHOLE] | None = None
-    upstream_tokens: Annotated[int, Field(ge=0, lt=MOST_BUDGET), WHOLE] | None = None
-
-
-class Options(Body):
-    """The `darc` object but for the parameters of its rule."""
-
-    rule: Annotated[str, Field(max_length=10 * LONGEST_NAME)] = ""
-    k: Annotated[int, Field(ge=1), WHOLE] = 1
-    n_aug: Annotated[int, Field(ge=0), WHOLE] = 0
-    include_original: bool = True
-    beta: Aversion = 1.0
-    gamma: Aversion = 1.0
-    normalize: Normalize = "auto"
-    policy: Policy = "open"
-    budget: Budget = Budget()
+    rule: Annotated[str, Field(max_length=10 * MAX_NAME_LENGTH)] = Field(
+        default="auto", description="a rule, also with its parameters as in epsilon:epsilon=0.5"
+    )
+    k: Annotated[int, Field(ge=1), _INTEGER] = Field(
+        default=8, description="the number of candidates"
+    )
+    n_aug: Annotated[int, Field(ge=0), _INTEGER] = Field(
+        default=8,
+        description="the number of rewrites per candidate; without the original at least 1",
+    )
+    include_original: bool = Field(
+        default=True, description="whether the original counts as one of a candidate's samples"
+    )
+    beta: _Aversion = Field(default=1.0, description="how much low scores weigh")
+    gamma: _Aversion = Field(
+        default=1.0, description="how much disagreement between scorers weighs"
+    )
+    normalize: Normalize = Field(default="auto", description="how scores are brought to one scale")
+    policy: Policy = Field(
+        default="open", description="when a part fails: a flagged answer, or status 503"
+    )
+    budget: Budget = Field(default=Budget(), description="what the choice may cost")
     metadata: Annotated[
         Literal["", "short", "full"],
-        BeforeValidator(lambda x: {True: "short", False: ""}[x] if isinstance(x, bool) else x),
+        BeforeValidator(_as_metadata_level),
         WithJsonSchema({"enum": [True, False, "short", "full"]}),
-    ] = ""
-    full: bool = False
-    search: SearchMode = "exact"
-    wave: Wave = 16
-    stop: Stop = "none"
-    no_rating_below: NoRatingBelow = None
-    threshold: Threshold = None
-    poor_below: PoorBelow = None
-    scale: RatingScale | None = None
-    when_held: WhenHeld = "flag"
+    ] = Field(default="", description="what the response says about the choice")
+    full: bool = Field(
+        default=False, description="score everything, also what cannot change the choice"
+    )
+    search: SearchMode = Field(default="exact", description="how candidates are ruled out early")
+    wave: Annotated[int, Field(ge=1, le=10_000), _INTEGER] = Field(
+        default=16, description="texts that are scored at once"
+    )
+    stop: Annotated[
+        str, Field(json_schema_extra={"enum": ["none", "pandora", "pandora:cost=0.05"]})
+    ] = Field(default="none", description="when to stop writing candidates early")
+    no_rating_below: Score | None = Field(
+        default=None, description="choose only among answers all of whose ratings reach this"
+    )
+    threshold: Score | None = Field(
+        default=None, description="people who rate an answer below this are unhappy with it"
+    )
+    poor_below: Score | None = Field(
+        default=None, description="an answer whose mean rating is below this is not good"
+    )
+    scale: _RatingScale | None = Field(
+        default=None, description="the lowest and the highest rating: any two numbers that rise"
+    )
+    when_held: WhenHeld = Field(
+        default="flag", description="what to do when none of the answers is good"
+    )
 
     @property
-    def closed(self) -> bool:
+    def fail_closed(self) -> bool:
         """Whether a part that fails is an error."""
         return self.policy == "closed"
 
 
 class ChatMessage(Body):
-    """A turn of a conversation; parts that are no text go to the backend unchanged."""
+    """A turn of a conversation. Parts that are not text go to the backend unchanged."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -126,51 +167,56 @@ class ChatMessage(Body):
     tool_calls: list[dict[str, Any]] | None = None
 
 
-Messages = Annotated[list[ChatMessage], Field(min_length=1)]
+_Messages = Annotated[list[ChatMessage], Field(min_length=1)]
 
 
 class ChatBody(Body):
-    """What is read here of a chat completion; all other fields go to the backend as they are."""
+    """A chat completion. Fields that are not listed go to the backend as they are."""
 
     model_config = ConfigDict(extra="allow")
 
-    messages: Messages
-    model: Annotated[str, Field(description="a model, or darc-RULE/MODEL")] = ""
-    n: Annotated[int, Field(ge=1, le=MOST_CHOICES), WHOLE] = 1
+    messages: _Messages
+    model: str = Field(default="", description="a model, or darc-RULE/MODEL")
+    n: _ChoiceCount = Field(default=1, description="the number of choices to return")
     stream: bool = False
     stream_options: dict[str, Any] = Field(default_factory=dict)
-    seed: Annotated[int, Field(ge=-(2**63), lt=2**63), WHOLE] | None = None
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63), _INTEGER] | None = None
     temperature: Annotated[float, Field(ge=0)] | None = None
     darc: dict[str, Any] = Field(default_factory=dict)
 
 
 class ScorerScale(Body):
-    """What is known of a scorer: the scale that `normalize: fixed` uses, and its bounds."""
+    """What is known of a scorer: the scale for `normalize: fixed`, and its bounds."""
 
     name: str
-    location: Number | None = None
-    scale: Annotated[float, Field(ge=1 / LARGEST, le=LARGEST)] | None = None
-    bounds: Annotated[list[Number | None], Field(min_length=2, max_length=2)] = [None, None]
+    location: Score | None = None
+    scale: Annotated[float, Field(ge=1 / _MAX_SCORE, le=_MAX_SCORE)] | None = None
+    bounds: Annotated[list[Score | None], Field(min_length=2, max_length=2)] = [None, None]
 
 
 class SelectScores(Body):
-    """Scores to choose by: (K, n) or (M, K, n), null where there is none.
+    """A choice by scores of the client's own."""
 
-    `scorers` describes the M scorers and `side` has what some rules take besides, such as
-    log_likelihood (K). A rule that draws does so by `prompt_id`. `sample` says what the n scores of
-    a candidate are: ratings by people ("rater"), whom `raters` names, or scores of rewrites of it
-    ("rewrite"), which tell of its wording only. Without it scores of described scorers are of
-    rewrites, and all others ratings. `names` are what words call the candidates.
-    """
-
-    scores: Rows | Annotated[list[Rows], Field(min_length=1)]
-    scorers: list[ScorerScale] = Field(default_factory=list)
-    raters: list[str] = Field(default_factory=list)
-    sample: SampleKind | None = None
-    names: list[Annotated[str, Field(max_length=LONGEST_NAME)]] = Field(default_factory=list)
-    side: dict[str, list[Any]] = Field(default_factory=dict)
-    prompt_id: str = ""
-    min_samples: Annotated[int, Field(ge=1), WHOLE] | None = None
+    scores: _Candidates | _Scorers = Field(
+        description="(K, n) or (M, K, n): scorer, candidate, sample; null where there is none"
+    )
+    scorers: list[ScorerScale] = Field(default_factory=list, description="the M scorers")
+    raters: list[str] = Field(default_factory=list, description="the names of the n raters")
+    sample: SampleKind | None = Field(
+        default=None,
+        description="what the n scores of a candidate are: people's ratings, or scores of rewrites "
+        "of it; by default of rewrites if scorers are described and raters are not",
+    )
+    names: list[Annotated[str, Field(max_length=MAX_NAME_LENGTH)]] = Field(
+        default_factory=list, description="what the explanation calls the K candidates"
+    )
+    side: dict[str, list[Any]] = Field(
+        default_factory=dict, description="what some rules need besides, such as log_likelihood (K)"
+    )
+    prompt_id: str = Field(default="", description="rules that draw at random are seeded by it")
+    min_samples: Annotated[int, Field(ge=1), _INTEGER] | None = Field(
+        default=None, description="candidates with fewer samples cannot be chosen"
+    )
     darc: dict[str, Any] = Field(default_factory=dict)
 
     @property
@@ -178,25 +224,77 @@ class SelectScores(Body):
         """What one score is: a person's rating, or the score of a rewrite."""
         if self.sample is not None:
             return self.sample
-        return "rewrite" if self.scorers and not self.raters else "rater"
+        if self.scorers and not self.raters:
+            return "rewrite"
+        return "rater"
 
 
 class SelectTexts(Body):
-    """Candidates of the client's own."""
+    """A choice among texts of the client's own."""
 
     candidates: Annotated[list[str], Field(min_length=1)]
     model: str = ""
-    n: Annotated[int, Field(ge=1, le=MOST_CHOICES), WHOLE] = 1
+    n: _ChoiceCount = Field(default=1, description="the number of choices to return")
     darc: dict[str, Any] = Field(default_factory=dict)
 
 
 class SelectAnswers(SelectTexts):
-    """Answers to a prompt."""
+    """A choice among answers to a prompt."""
 
     prompt: str
 
 
 class SelectReplies(SelectTexts):
-    """Replies to a conversation."""
+    """A choice among replies to a conversation."""
 
-    messages: Messages
+    messages: _Messages
+
+
+class _Response(BaseModel):
+    """A response; it has further fields besides those listed."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class DarcResult(_Response):
+    """How an answer was chosen."""
+
+    request_id: str
+    rule: str | None = Field(description="the rule that decided")
+    flags: list[str] = Field(description="everything that did not go as planned")
+    explanation: str = Field(default="", description="the decision in words")
+    index: int = Field(default=0, description="the chosen candidate")
+    held: bool = Field(default=False, description="whether none of the answers is good")
+
+
+class ChatResponse(_Response):
+    """A chat completion as OpenAI's clients read it."""
+
+    id: str
+    object: str = "chat.completion"
+    created: int
+    model: str
+    choices: list[dict[str, Any]]
+    usage: dict[str, Any]
+    darc: DarcResult | None = Field(default=None, description="if the request asks for metadata")
+
+
+class SelectResponse(DarcResult):
+    """The chosen one of a client's own candidates."""
+
+    answer: str | None = Field(default=None, description="the chosen text, if texts were given")
+
+
+class ErrorDetail(Body):
+    """What is wrong."""
+
+    message: str
+    type: str
+    param: str | None = Field(description="the path of the field that is wrong")
+    code: str | None
+
+
+class ErrorBody(Body):
+    """An error in OpenAI's shape."""
+
+    error: ErrorDetail

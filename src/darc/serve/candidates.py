@@ -1,247 +1,241 @@
-"""The candidates of a request, in one wave of calls, and what choosing among them costs."""
+"""Having a backend write the candidates of a request."""
 
-import asyncio
 import json
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from darc.engine.copies import MergedCandidates, merge_copies
-from darc.engine.cost import Clock
+from darc.engine.engine import Engine
 from darc.engine.flags import FEWER_CANDIDATES
-from darc.engine.samples import Samples
-from darc.models.completion import without_thoughts
+from darc.engine.stopping import Stopping
+from darc.engine.waves import WaveDrawing
 from darc.models.remote.errors import BackendError, OverLimit
-from darc.models.remote.meter import Meter
-from darc.models.remote.protocol import mean_log_probability, message_text, token_entries
+from darc.models.remote.meter import CURRENT_METER
 from darc.models.remote.sampling import ChoiceRequest, sample_choices
+from darc.parts.generators.base import SamplingParameters, candidate_seeds
 from darc.serve.backends import Backend
-from darc.serve.requests import Method
-from darc.types import Candidate, Prompt
+from darc.serve.job import Job
+from darc.serve.replies import Reply, read_reply
+from darc.serve.requests import ChatRequest
+from darc.serve.settings import ServeSettings
+from darc.types import Candidate
 from darc.web.problems import Problem
 
-Tell = Callable[[str, Any], None]
-STAGES = ("candidates", "rewrites", "scores")
-# What came of a wave, in the order of the candidates, and the flags that say what did not.
-Wave = tuple[list["Reply"], list[str]]
 # A choice, after the answer that it stands in.
-Chosen = tuple[dict[str, Any], dict[str, Any]]
+_AnswerAndChoice = tuple[dict[str, Any], dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Reply:
-    """One candidate as scorers see it, and the backend's choice and answer as they came.
+class WrittenReplies:
+    """What a backend has written for a request."""
 
-    `bound` says that it has a form that no rewrite may touch: tool calls. `endless` is one that
-    never came to the end of what it thought aloud.
-    """
-
-    candidate: Candidate
-    choice: dict[str, Any]
-    answer: Mapping[str, Any]
-    bound: bool
-    endless: bool
-
-    @property
-    def text(self) -> str:
-        """Its words."""
-        return self.candidate.text
-
-    def named(self, name: str) -> "Reply":
-        """The same with a name for its candidate."""
-        return replace(self, candidate=replace(self.candidate, name=name))
+    #: In the order of the candidates.
+    replies: list[Reply]
+    #: What did not come, and why.
+    flags: list[str]
+    #: How the candidates were drawn, if in waves.
+    drawing: WaveDrawing | None = None
 
 
-def read_reply(
-    prompt_id: str,
-    answer: Mapping[str, Any],
-    choice: dict[str, Any],
-    index: int,
-    seed: int | None = None,
-) -> Reply:
-    """A choice as a candidate."""
-    message = choice["message"]
-    calls = message.get("tool_calls") or message.get("function_call")
-    audio = message.get("audio")
-    content = message_text(message) or (
-        audio.get("transcript") if isinstance(audio, Mapping) else None
-    )
-    said = without_thoughts(content) if isinstance(content, str) else ""
-    text = said or ""
-    if calls:
-        text = (text + "\n" if text else "") + calls_text(calls)
-    entries = token_entries(choice)
-    used = (answer.get("usage") or {}).get("completion_tokens")
-    alone = len(answer["choices"]) == 1
-    tokens = used if alone and isinstance(used, int) else len(entries) or len(text.split())
-    cut = choice.get("finish_reason") == "length"
-    candidate = Candidate(prompt_id, index, text, tokens, cut, mean_log_probability(entries), seed)
-    return Reply(candidate, choice, answer, bool(calls), said is None)
+class CandidateWriter:
+    """Has a backend write candidates."""
 
+    def __init__(self, settings: ServeSettings, backend: Backend, engine: Engine) -> None:
+        """Make a writer; the engine scores candidates that are drawn in waves."""
+        self._settings = settings
+        self._backend = backend
+        self._engine = engine
 
-def calls_text(calls: Any) -> str:
-    """Tool calls as scorers see them: names and arguments in one order, without their random ids.
+    async def write(self, request: ChatRequest, job: Job, first: int = 0) -> WrittenReplies:
+        """Have the candidates of a request written.
 
-    Calls that differ in nothing else have the same text.
-    """
-    if isinstance(calls, list):
-        canonical = [_canonical_call(call) for call in calls]
-    else:
-        canonical = _canonical_call(calls)
-    return json.dumps(canonical, ensure_ascii=False, sort_keys=True)
+        Args:
+            request: The request.
+            job: The request's job, whose meters count the calls.
+            first: The place of the first candidate. Later ones have other seeds than those before,
+                and are not drawn in waves.
 
-
-def _canonical_call(call: Any) -> Any:
-    if not isinstance(call, Mapping):
-        return call
-    function = call.get("function", call)
-    if not (isinstance(function, Mapping) and "name" in function and "arguments" in function):
-        return {key: value for key, value in call.items() if key != "id"}
-    arguments = function["arguments"]
-    if isinstance(arguments, str):
-        with suppress(ValueError, RecursionError):
-            arguments = json.loads(arguments)
-    return {"name": function["name"], "arguments": arguments}
-
-
-def merge_replies(replies: Sequence[Reply]) -> tuple[list[Reply], MergedCandidates]:
-    """The first reply of each text, its candidate merged, and how they were merged."""
-    merged = merge_copies([reply.candidate for reply in replies])
-    pairs = zip(merged.candidates, merged.places, strict=True)
-    return [replace(replies[place], candidate=candidate) for candidate, place in pairs], merged
-
-
-@dataclass
-class Work:
-    """One request: how and for what it chooses, and what that has cost.
-
-    `headers` go with its calls of the backend, and `tell` hears of candidates as they come.
-    `samples` keep what was scored, where candidates may be decided on again. The `stages` count
-    calls and tokens as servers report them; the budget's upstream limits bound the `whole`, retries
-    included.
-    """
-
-    method: Method
-    prompt: Prompt
-    request_id: str
-    headers: Mapping[str, str]
-    tell: Tell | None = None
-    clock: Clock = field(default_factory=Clock)
-    begun: float = field(default_factory=time.perf_counter)
-    samples: Samples | None = None
-
-    def __post_init__(self) -> None:
-        """Begin with nothing spent."""
-        budget = self.method.options.budget
-        self.whole = Meter(budget.upstream_calls, budget.upstream_tokens)
-        self.stages = {name: Meter(whole=self.whole) for name in STAGES}
-        # As the engine calls them.
-        self.meters = {"rewrite": self.stages["rewrites"], "score": self.stages["scores"]}
-
-    @property
-    def deadline(self) -> float | None:
-        """When the time is up, by the event loop's clock."""
-        most = self.method.options.budget.milliseconds
-        if most is None:
-            return None
-        left = most / 1000 - (time.perf_counter() - self.begun)
-        return asyncio.get_running_loop().time() + left
-
-    def usage(self, saved: int | None = None) -> dict[str, Any]:
-        """The usage of the candidates, all of them, in OpenAI's shape.
-
-        Beside it, `upstream` has the calls and tokens of all models, retries included, and how many
-        calls of a panel were `saved`, where there is one.
+        Raises:
+            BackendError: No candidate came, or one did not and the policy of the job is closed.
+            Problem: The time was up before any candidate came.
         """
-        upstream = {"calls": self.whole.calls, "tokens": self.whole.tokens}
-        return {
-            "prompt_tokens": 0,
-            "completion_tokens": 0,
-            "total_tokens": 0,
-            **self.stages["candidates"].usage,
-            "upstream": upstream if saved is None else {**upstream, "saved": saved},
-        }
+        body = request.candidate_body()
+        adds_log_probabilities = self._needs_log_probabilities(request)
+        if adds_log_probabilities:
+            body["logprobs"] = True
+        calls = _BackendCalls(
+            backend=self._backend,
+            job=job,
+            body=body,
+            seeds=self._seeds(request, job, first),
+            first=first,
+        )
+        stopping = job.method.stopping
+        token = CURRENT_METER.set(job.stage_meters["candidates"])
+        try:
+            with job.clock.stage("generate"):
+                if stopping is not None and request.k > 1 and first == 0:
+                    written = await self._draw_in_waves(request, job, calls, stopping)
+                else:
+                    # A call for several choices does not say which seed made which, and they
+                    # arrive together.
+                    use_n = request.body.seed is None and job.on_event is None
+                    written = await calls.collect_all(use_n)
+        finally:
+            CURRENT_METER.reset(token)
+        if not adds_log_probabilities:
+            return written
+        return replace(written, replies=[_without_log_probabilities(r) for r in written.replies])
+
+    async def _draw_in_waves(
+        self, request: ChatRequest, job: Job, calls: "_BackendCalls", stopping: Stopping
+    ) -> WrittenReplies:
+        """Write some candidates at a time, until more are not worth it."""
+        drawing = WaveDrawing(
+            samples=self._engine.new_samples(
+                job.prompt, job.method.options.budget.calls, job.engine_meters
+            ),
+            k=request.k,
+            stopping=stopping.at_least(request.body.n),
+            write_wave=calls.start_wave,
+            strict=job.fail_closed,
+            longest=self._settings.max_candidate_characters,
+            deadline=job.deadline,
+            choices=request.body.n,
+        )
+        candidates = await drawing.candidates()
+        written = calls.collect([candidate.index for candidate in candidates])
+        return WrittenReplies(written.replies, [*written.flags, *drawing.flags], drawing)
+
+    def _needs_log_probabilities(self, request: ChatRequest) -> bool:
+        """Whether the rule needs log-probabilities that the client has not asked for."""
+        if request.k == 1 or "log_likelihood" not in request.method.method.rule.required():
+            return False
+        is_scored_here = "log_likelihood" in self._engine.side_inputs.scorers
+        return not (request.backend_body.get("logprobs") or is_scored_here)
+
+    def _seeds(self, request: ChatRequest, job: Job, first: int) -> list[int]:
+        """A seed per candidate, from the request, or from the settings and the prompt."""
+        if request.body.seed is not None:
+            start = request.body.seed + first
+            return list(range(start, start + request.k))
+        sampling = SamplingParameters(
+            k=request.k, seed=self._settings.request_seed or 0, first=first
+        )
+        if self._settings.request_seed is None:
+            return candidate_seeds(sampling, job.request_id)
+        return candidate_seeds(sampling, job.prompt.id)
 
 
 @dataclass
-class ReplyCalls:
-    """Calls of the backend for the replies of one request, a seed each.
+class _BackendCalls:
+    """Calls to the backend for the candidates of one request.
 
-    Where its policy is closed a call that fails is the end; otherwise there is one reply fewer, and
-    a flag. Whoever hears of replies is told places from `first` on.
+    If the policy of the job is closed a call that fails is the end. Otherwise there is one reply
+    fewer, and a flag.
     """
 
     backend: Backend
-    work: Work
+    job: Job
+    #: The body of a call for one choice.
     body: Mapping[str, Any]
+    #: One seed per candidate.
     seeds: Sequence[int]
+    #: The place of the first candidate, for those who hear of them.
     first: int = 0
-    _made: dict[int, Reply] = field(default_factory=dict)
+    _replies: dict[int, Reply] = field(default_factory=dict)
     _failures: list[BackendError] = field(default_factory=list)
 
-    async def all(self, several: bool) -> Wave:
-        """As many replies as there are seeds, in one call where the backend can, else in as many.
+    async def collect_all(self, use_n: bool) -> WrittenReplies:
+        """Collect a reply per seed; at the deadline, those that have come.
 
-        Without `several` every one has a call of its own: no call for several says which seed made
-        which. At the deadline what has come is taken.
+        Args:
+            use_n: Whether one call may ask for all of them.
         """
         request = ChoiceRequest(
             ask=self._ask,
             body=self.body,
             seeds=self.seeds,
-            identity=lambda chosen: json.dumps(chosen[1]["message"], sort_keys=True),
-            use_n=several and self.backend.several,
-            strict=self.work.method.options.closed,
-            deadline=self.work.deadline,
-            on_choice=lambda sample: self._take(sample.choice, sample.index, sample.seed),
+            identity=_message_identity,
+            use_n=use_n and self.backend.supports_n,
+            strict=self.job.fail_closed,
+            deadline=self.job.deadline,
+            on_choice=lambda sample: self._add(sample.choice, sample.index, sample.seed),
         )
-        found = await sample_choices(request)
-        self._failures = found.failures
-        if several and found.choices and not found.supports_n:
-            self.backend.several = False
-        replies, flags = self.taken([sample.index for sample in found.choices])
-        return replies, ["budget_milliseconds"] * found.deadline_passed + flags
+        samples = await sample_choices(request)
+        self._failures = samples.failures
+        if use_n and samples.choices and not samples.supports_n:
+            self.backend.supports_n = False
+        written = self.collect([sample.index for sample in samples.choices])
+        if not samples.deadline_passed:
+            return written
+        return WrittenReplies(written.replies, ["budget_milliseconds", *written.flags])
 
-    def wave(self, first: int, count: int) -> list[Awaitable[Candidate | None]]:
-        """Calls for some of them, from a place on, of which only some may be taken in the end."""
-        return [self._one(place) for place in range(first, first + count)]
+    def start_wave(self, first: int, count: int) -> list[Awaitable[Candidate | None]]:
+        """Return a call for each of some candidates; those not needed may be cancelled."""
+        return [self._write_one(place) for place in range(first, first + count)]
 
-    def taken(self, places: Sequence[int]) -> Wave:
-        """Those that were taken; raises why there are none."""
-        endless = any(reply.endless for reply in self._made.values())
-        if not places and not endless:
-            late = Problem(504, "the budget ended before any answer came", "server_error", "budget")
-            raise self._failures[0] if self._failures else late
-        ended = [self._made[place] for place in places if not self._made[place].endless]
-        over = any(isinstance(failure, OverLimit) for failure in self._failures)
-        flags = [FEWER_CANDIDATES] * (endless or bool(self._failures)) + ["budget_upstream"] * over
-        return ended or [self._made[min(self._made)]], flags
+    def collect(self, places: Sequence[int]) -> WrittenReplies:
+        """Return the replies at some places, without those that never end.
 
-    async def _ask(self, sent: dict[str, Any]) -> list[Chosen]:
-        answer = await self.backend.answer(sent, self.work.headers)
-        return [(answer, choice) for choice in sorted(answer["choices"], key=_place)]
+        Raises:
+            BackendError: There are none, because calls failed.
+            Problem: There are none, because the time was up.
+        """
+        has_endless = any(reply.is_endless for reply in self._replies.values())
+        if not places and not has_endless:
+            if self._failures:
+                raise self._failures[0]
+            message = "the budget ended before any answer came"
+            raise Problem(504, message, "server_error", "budget")
+        flags = []
+        if has_endless or self._failures:
+            flags.append(FEWER_CANDIDATES)
+        if any(isinstance(failure, OverLimit) for failure in self._failures):
+            flags.append("budget_upstream")
+        replies = [self._replies[place] for place in places if not self._replies[place].is_endless]
+        if not replies:
+            replies = [self._replies[min(self._replies)]]
+        return WrittenReplies(replies, flags)
 
-    async def _one(self, place: int) -> Candidate | None:
+    async def _ask(self, body: dict[str, Any]) -> list[_AnswerAndChoice]:
+        answer = await self.backend.answer(body, self.job.headers)
+        return [(answer, choice) for choice in sorted(answer["choices"], key=_choice_index)]
+
+    async def _write_one(self, place: int) -> Candidate | None:
+        seed = self.seeds[place]
         try:
-            first, *_ = await self._ask({**self.body, "seed": self.seeds[place]})
-        except BackendError as failed:
-            if self.work.method.options.closed:
+            choices = await self._ask({**self.body, "seed": seed})
+        except BackendError as failure:
+            if self.job.fail_closed:
                 raise
-            self._failures.append(failed)
+            self._failures.append(failure)
             return None
-        reply = self._take(first, place, self.seeds[place])
-        return None if reply.endless else reply.candidate
+        reply = self._add(choices[0], place, seed)
+        if reply.is_endless:
+            return None
+        return reply.candidate
 
-    def _take(self, chosen: Chosen, place: int, seed: int | None) -> Reply:
-        self._made[place] = reply = read_reply(self.work.prompt.id, *chosen, place, seed)
-        if self.work.tell is not None:
-            index = self.first + place
-            self.work.tell("candidate", {"index": index, "seed": seed, "text": reply.text})
+    def _add(self, answer_and_choice: _AnswerAndChoice, place: int, seed: int | None) -> Reply:
+        answer, choice = answer_and_choice
+        reply = read_reply(self.job.prompt.id, answer, choice, place, seed)
+        self._replies[place] = reply
+        event = {"index": self.first + place, "seed": seed, "text": reply.text}
+        self.job.report("candidate", event)
         return reply
 
 
-def _place(choice: Mapping[str, Any]) -> int:
+def _message_identity(answer_and_choice: _AnswerAndChoice) -> str:
+    _, choice = answer_and_choice
+    return json.dumps(choice["message"], sort_keys=True)
+
+
+def _choice_index(choice: Mapping[str, Any]) -> int:
     index = choice.get("index")
-    return index if isinstance(index, int) else 0
+    if isinstance(index, int):
+        return index
+    return 0
+
+
+def _without_log_probabilities(reply: Reply) -> Reply:
+    return replace(reply, choice={**reply.choice, "logprobs": None})

@@ -1,11 +1,7 @@
-"""What is said of a choice besides the answer, to the client and in the audit log."""
+"""What a response and the audit log say about a choice."""
 
-import json
-import threading
 import time
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,45 +9,41 @@ import numpy as np
 from darc.decide.explanation import WORDING_NOTE
 from darc.decide.flags import flag_words
 from darc.decide.method import decided_on
-from darc.engine.copies import MergedCandidates
 from darc.engine.flags import FLAG_SENTENCES
 from darc.engine.outcome import Outcome
-from darc.errors import InputError
-from darc.files import append_private, jsonable, private_folder
+from darc.files import jsonable
 from darc.runs.records import numbers, scores_row
-from darc.serve.candidates import Reply, Work
 from darc.serve.errors import HELD
-from darc.serve.requests import Method
+from darc.serve.job import Job
+from darc.serve.replies import Reply
+from darc.serve.requests import RequestMethod
 
-KEPT = 5
-DETAILED_NUMBERS = ("value", "sigma", "risk_premium")
+# Numbers of a candidate that only a close reader needs.
+_DETAILED_NUMBERS = ("value", "sigma", "risk_premium")
 
 
-def described(
-    work: Work, replies: Sequence[Reply], outcome: Outcome
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The `darc` object, and the row of the decision in it.
+def describe_choice(
+    job: Job, replies: Sequence[Reply], outcome: Outcome, row: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the `darc` object of a choice.
 
-    It has the decision in words about people, what it cost and, where the request wants it, all
-    numbers and details.
+    It has the decision in words about people, what it cost and, where the request asks for full
+    metadata, all numbers and details.
+
+    Args:
+        job: The request's job.
+        replies: The replies, merged by their texts.
+        outcome: The choice.
+        row: The outcome as a dictionary.
     """
-    row, options = outcome.to_dict(), work.method.options
-    known = {each["index"]: each for each in row["candidates"]}
-    if options.metadata != "full":
-        known = {k: _without_numbers(each) for k, each in known.items()}
-    rows = [
-        {
-            **known.get(k, {"index": k, **outcome.copies_field(k)}),
-            "seed": reply.candidate.seed,
-            "tokens": reply.candidate.tokens,
-            "finish_reason": reply.choice.get("finish_reason"),
-        }
-        for k, reply in enumerate(replies)
-    ]
-    taken = {**work.clock.milliseconds, "total": (time.perf_counter() - work.begun) * 1000}
-    data = {
-        "request_id": work.request_id,
-        "prompt_id": work.prompt.id,
+    options = job.method.options
+    is_full = options.metadata == "full"
+    spent = {
+        name: {"calls": meter.calls, **meter.usage} for name, meter in job.stage_meters.items()
+    }
+    darc = {
+        "request_id": job.request_id,
+        "prompt_id": job.prompt.id,
         **row,
         "people": row.get("people"),
         "held": HELD in outcome.flags,
@@ -62,18 +54,21 @@ def described(
         "n_aug": options.n_aug,
         "include_original": options.include_original,
         "policy": options.policy,
-        "candidates": rows,
+        "candidates": _candidate_rows(replies, outcome, row, is_full),
         "scored": outcome.calls,
-        **({"panel": outcome.panel()} if outcome.rated else {}),
-        **caution_note(work.method, outcome.scores.sample),
-        "spent": {name: {"calls": own.calls, **own.usage} for name, own in work.stages.items()},
-        "milliseconds": {name: round(ms, 1) for name, ms in taken.items()},
+        **caution_note(job.method, outcome.scores.sample),
+        "spent": spent,
+        "milliseconds": _milliseconds(job),
     }
-    return (data | details(outcome) if options.metadata == "full" else data), row
+    if outcome.rated:
+        darc["panel"] = outcome.panel()
+    if is_full:
+        darc |= _details(outcome)
+    return darc
 
 
 def best_of_k(outcome: Outcome) -> int | None:
-    """The candidate with the highest average, the chosen one where it ties with others.
+    """Return the candidate with the highest average, the chosen one where it ties with others.
 
     Returns:
         None where it is not known: nothing was compared, or a candidate that was ruled out early
@@ -83,8 +78,7 @@ def best_of_k(outcome: Outcome) -> int | None:
     if outcome.best_of_k is not None or decision is None:
         return outcome.best_of_k
     pools = decision.pools
-    # Whatever has enough ratings; the means of candidates that were ruled out early are upper
-    # bounds.
+    # Those with enough ratings. The means of candidates that were ruled out early are upper bounds.
     compared = pools.present[0] & ~pools.left_out[0]
     mean = np.where(compared, decision.statistics.mean, np.nan)
     if np.isnan(mean).all():
@@ -98,172 +92,124 @@ def best_of_k(outcome: Outcome) -> int | None:
     return leader
 
 
-def caution_note(method: Method, sample: str) -> dict[str, str]:
-    """A note for requests that give a caution where it has next to no effect: on rewrites."""
+def caution_note(method: RequestMethod, sample: str) -> dict[str, str]:
+    """Return a note if a caution was given where it has next to no effect: on rewrites.
+
+    Args:
+        method: How the answer was chosen.
+        sample: What a sample is: "rewrite" or something else.
+    """
     if sample != "rewrite" or not method.caution_requested:
         return {}
     return {"caution_note": WORDING_NOTE}
 
 
-def _without_numbers(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a candidate without the numbers that only a close reader needs."""
-    return {name: value for name, value in row.items() if name not in DETAILED_NUMBERS}
-
-
-def notes(flags: Sequence[str]) -> list[str]:
-    """The flags of a decision in words."""
+def flag_notes(flags: Sequence[str]) -> list[str]:
+    """Return the flags of a decision in words."""
     return [flag_words(flag, FLAG_SENTENCES) for flag in flags]
 
 
-def audit_row(work: Work, row: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
-    """The row of a decision for the audit log, with the raw scores where there are any."""
-    head = {"prompt_id": work.prompt.id, **row, "answer": outcome.answer}
-    scored = not np.isnan(outcome.scores.values).all()
-    scores = scores_row(work.prompt.id, outcome.scores) if scored else {}
-    return {**head, "request_id": work.request_id, **scores}
-
-
-def details(outcome: Outcome) -> dict[str, Any]:
-    """Everything a reader needs to decide again: texts, rewrites, raw scores, and their scales.
-
-    `scores` is (M, K, n): scorer, candidate, sample; sample 0 is the original, sample i its
-    variant i - 1, null where there is none or it was not looked at. Of a panel, sample i is the
-    i-th of the `raters`, and `grades` (criteria, K, n, repeats) what they said where that is more.
-    """
-
-    def rows(k: int, kind: str, *names: str) -> list[dict[str, Any]]:
-        made = getattr(outcome.rewrites.get(k), kind, ())
-        return [{name: getattr(each, name) for name in names} for each in made]
-
-    texts = [
-        {
-            "index": k,
-            "text": candidate.text,
-            **outcome.copies_field(k),
-            "variants": rows(k, "variants", "text", "family", "rewriter"),
-            "rejected": rows(k, "rejections", "text", "family", "reason"),
-        }
-        for k, candidate in enumerate(outcome.candidates)
-    ]
-    scores = outcome.scores
-    scorers = [
-        {
-            "name": name,
-            "location": scores.location[place],
-            "scale": scores.scale[place],
-            "bounds": jsonable(scores.bounds[place]),
-            "active": f"scorer_failed:{name}" not in outcome.flags,
-        }
-        for place, name in enumerate(scores.scorers)
-    ]
-    # Rules see raters without their own noise; whoever decides again is to see the same.
-    seen = scores.values if scores.repeats == 1 else decided_on(scores)
-    row = scores_row("", scores)
-    graded = {name: row[name] for name in row.keys() & {"raters", "criteria", "grades"}}
-    return {
-        "texts": texts,
-        "scorers": scorers,
-        "scores": numbers(seen),
-        "sample": scores.sample,
-        **graded,
-    }
-
-
-def place_name(place: int) -> str:
-    """What words call the answer at a place of a client's list."""
-    return f"candidate {place}"
-
-
-def in_places(data: dict[str, Any], merged: MergedCandidates) -> dict[str, Any]:
-    """What is said of a choice among a client's own answers, by their places in its list.
-
-    Answers with the same text are one candidate, at the place of the first. So that indices and
-    arrays fit the client's list, the places of its copies have null scores, and the side inputs of
-    the first. Words name the answers by `place_name`.
+def audit_row(job: Job, row: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """Return the row of a decision for the audit log, with the raw scores if there are any.
 
     Args:
-        data: The `darc` object by merged candidates.
-        merged: How the client's answers were merged.
-
-    Returns:
-        The same object by the client's answers; unchanged where none repeats another.
-
+        job: The request's job.
+        row: The outcome as a dictionary.
+        outcome: The choice.
     """
-    places, owners = merged.places, merged.owners
-    if len(places) == len(owners):
-        return data
-
-    def moved(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [{**row, "index": places[row["index"]]} for row in rows]
-
-    def unnamed(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [{**row, "id": None} if "id" in row else row for row in rows]
-
-    def spread(rows: Sequence[Any]) -> list[Any]:
-        """Rows of merged candidates as rows of answers; those of copies are empty."""
-        first = dict(zip(places, rows, strict=True))
-        return [first.get(place, _emptied(rows[0])) for place in range(len(owners))]
-
-    result = {
-        **data,
-        "index": places[data["index"]],
-        "order": [places[index] for index in data["order"]],
-        "candidates": unnamed(moved(data["candidates"])),
+    scores = {}
+    if not np.isnan(outcome.scores.values).all():
+        scores = scores_row(job.prompt.id, outcome.scores)
+    return {
+        "prompt_id": job.prompt.id,
+        **row,
+        "answer": outcome.answer,
+        "request_id": job.request_id,
+        **scores,
     }
-    if data["best_of_k"] is not None:
-        result["best_of_k"] = places[data["best_of_k"]]
-    if data["people"] is not None:
-        people = data["people"]
-        result["people"] = {
-            **people,
-            "chosen": places[people["chosen"]],
-            "best_mean": places[people["best_mean"]],
-            "answers": moved(people["answers"]),
-        }
-    if "panel" in data:
-        panel = data["panel"]
-        failed = [[places[k], rater] for k, rater in panel["failed"]]
-        result["panel"] = {**panel, "failed": failed, "disagreement": spread(panel["disagreement"])}
-    if "texts" in data:
-        result["texts"] = moved(data["texts"])
-        result["scores"] = [spread(rows) for rows in data["scores"]]
-    if "grades" in data:
-        result["grades"] = [spread(rows) for rows in data["grades"]]
-    if "side" in data:
-        side = {name: [values[k] for k in owners] for name, values in data["side"].items()}
-        if "similarity" in side:
-            side["similarity"] = [[row[k] for k in owners] for row in side["similarity"]]
-        result["side"] = side
-    return result
 
 
-def _emptied(row: Any) -> Any:
-    """Lists of the same lengths with nothing in them."""
-    return [_emptied(each) for each in row] if isinstance(row, list) else None
+def _candidate_rows(
+    replies: Sequence[Reply], outcome: Outcome, row: Mapping[str, Any], is_full: bool
+) -> list[dict[str, Any]]:
+    """What is known of each reply, compared or not."""
+    compared = {candidate["index"]: candidate for candidate in row["candidates"]}
+    rows = []
+    for index, reply in enumerate(replies):
+        facts = compared.get(index, {"index": index, **outcome.copies_field(index)})
+        if not is_full:
+            facts = {name: fact for name, fact in facts.items() if name not in _DETAILED_NUMBERS}
+        rows.append(
+            {
+                **facts,
+                "seed": reply.candidate.seed,
+                "tokens": reply.candidate.tokens,
+                "finish_reason": reply.choice.get("finish_reason"),
+            }
+        )
+    return rows
 
 
-class Audit:
-    """Rows in the decisions schema of a run folder, one JSON object a line, each in one write.
+def _milliseconds(job: Job) -> dict[str, float]:
+    """The time of each stage and of everything so far."""
+    total = (time.perf_counter() - job.started) * 1000
+    by_stage = {**job.clock.milliseconds, "total": total}
+    return {name: round(milliseconds, 1) for name, milliseconds in by_stage.items()}
 
-    At `most` bytes the file becomes FILE.1, the one before FILE.2, and so on; five are kept.
+
+def _details(outcome: Outcome) -> dict[str, Any]:
+    """Everything that somebody needs to decide again: texts, rewrites, raw scores, their scales.
+
+    `scores` is (M, K, n): scorer, candidate, sample. Sample 0 is the original and sample i its
+    variant i - 1, null where there is none or it was not scored. Of a panel, sample i is the i-th
+    of the `raters`, and `grades` (criteria, K, n, repeats) has all that they gave.
     """
+    scores = outcome.scores
+    decided_scores = scores.values
+    if scores.repeats > 1:
+        # Rules see raters without their own noise, and so does whoever decides again.
+        decided_scores = decided_on(scores)
+    row = scores_row("", scores)
+    panel_fields = {name: row[name] for name in row.keys() & {"raters", "criteria", "grades"}}
+    return {
+        "texts": [_text_row(outcome, index) for index in range(len(outcome.candidates))],
+        "scorers": [_scorer_row(outcome, place) for place in range(len(scores.scorers))],
+        "scores": numbers(decided_scores),
+        "sample": scores.sample,
+        **panel_fields,
+    }
 
-    def __init__(self, path: Path, most: int, kept: int = KEPT) -> None:
-        self.path, self._most, self._kept = path, most, kept
-        self._lock = threading.Lock()
-        try:
-            private_folder(path.parent)
-            append_private(path)
-        except OSError as problem:
-            raise InputError(f"{path} cannot be written ({problem.strerror})") from None
 
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Append a decision; may be called from any thread."""
-        line = (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")
-        with self._lock:
-            if self.path.exists() and self.path.stat().st_size + len(line) > self._most:
-                numbered = (f"{self.path}.{number}" for number in range(1, self._kept + 1))
-                for newer, older in reversed([*pairwise([self.path, *map(Path, numbered)])]):
-                    if newer.exists() and newer.stat().st_size:
-                        newer.replace(older)
-            append_private(self.path, line)
+def _text_row(outcome: Outcome, index: int) -> dict[str, Any]:
+    """The text of a candidate, its rewrites and those that were rejected."""
+    rewrites = outcome.rewrites.get(index)
+    variants = []
+    rejections = []
+    if rewrites is not None:
+        variants = [
+            {"text": variant.text, "family": variant.family, "rewriter": variant.rewriter}
+            for variant in rewrites.variants
+        ]
+        rejections = [
+            {"text": rejection.text, "family": rejection.family, "reason": rejection.reason}
+            for rejection in rewrites.rejections
+        ]
+    return {
+        "index": index,
+        "text": outcome.candidates[index].text,
+        **outcome.copies_field(index),
+        "variants": variants,
+        "rejected": rejections,
+    }
+
+
+def _scorer_row(outcome: Outcome, place: int) -> dict[str, Any]:
+    scores = outcome.scores
+    name = scores.scorers[place]
+    return {
+        "name": name,
+        "location": scores.location[place],
+        "scale": scores.scale[place],
+        "bounds": jsonable(scores.bounds[place]),
+        "active": f"scorer_failed:{name}" not in outcome.flags,
+    }

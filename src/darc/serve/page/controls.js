@@ -16,27 +16,21 @@ const ABOUT = {
   lam: "how much disagreement costs",
 };
 
-/** The rules of an OpenAPI document: name, words, needs, and fields by name. */
-export function rulesOf({ components: { schemas } }) {
-  const forms = Object.values(schemas).filter((each) => each["x-parameters"] && !each["x-scores"]);
-  return forms.map((form) => {
-    const own = form["x-parameters"].map((name) => [name, form.properties[name]]);
-    const fields = [...(form["x-by-value"] ? [["beta", BETA]] : []), ...own];
-    return {
-      name: form.properties.rule.const,
-      about: form.description,
-      needs: form["x-needs"],
-      exclusive: form.not?.required ?? [],
-      fields: Object.fromEntries(fields.map(([name, field]) => [name, plain(field)])),
-    };
+/** The rules in an OpenAPI document: name, description, needed side inputs and fields by name. */
+export function readRules(apiDocument) {
+  return apiDocument.info["x-rules"].map((rule) => {
+    const fields = {};
+    if (rule.depends_on_beta) fields.beta = simplifyField(BETA);
+    for (const [name, schema] of Object.entries(rule.parameters)) fields[name] = simplifyField(schema);
+    return { name: rule.name, about: rule.summary, needs: rule.needs, exclusive: rule.exclusive, fields };
   });
 }
 
 /** A field with its type and bounds, whether or not it may be null. */
-function plain(field) {
-  const kind = field.anyOf?.find((each) => each.type !== "null") ?? field;
+function simplifyField(schema) {
+  const kind = schema.anyOf?.find((alternative) => alternative.type !== "null") ?? schema;
   const choices = kind.enum ?? (kind.const === undefined ? null : [kind.const]);
-  return { ...kind, choices, default: field.default ?? null };
+  return { ...kind, choices, default: schema.default ?? null };
 }
 
 /** What is said in place of caution where another rule decides. */

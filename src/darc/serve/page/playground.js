@@ -1,7 +1,7 @@
 /** The page: ask, watch, and have it decided again as the sliders move. */
 
 import { Candidates } from "./candidates.js";
-import { Controls, rulesOf } from "./controls.js";
+import { Controls, readRules } from "./controls.js";
 import { pool, read } from "./decision.js";
 import { byId, element } from "./elements.js";
 import { ownAnswers, prepare, request } from "./form.js";
@@ -196,7 +196,7 @@ function nameRaters(raters) {
 /** Take the server's rules and defaults, and its models where they can be seen. */
 async function begin() {
   const document = await call("/openapi.json");
-  const defaults = document.components.schemas.DefaultOptions.properties;
+  const defaults = document.components.schemas.DarcOptions.properties;
   for (const id of ["k", "n_aug"]) {
     const input = byId(id);
     input.max = defaults[id].maximum;
@@ -206,7 +206,7 @@ async function begin() {
   byId("limits").hidden = !document.info["x-limits"];
   const raters = document.info["x-raters"] ?? [];
   nameRaters(raters);
-  controls.begin(rulesOf(document), defaults);
+  controls.begin(readRules(document), defaults);
   controls.describe(raters.length > 0);
   const open = document.security.some((each) => !Object.keys(each).length);
   if (open || byId("key").value) await listModels();

@@ -8,7 +8,7 @@ from tests.serve.running import QUESTION, Running, parts, settings_for
 
 from darc.errors import InputError
 from darc.serve.app import make_gateway
-from darc.serve.telemetry import Tracing, provider_of
+from darc.serve.tracing import Tracing, make_tracer_provider
 
 memory = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
 BODY: dict[str, Any] = {"model": "fake", "messages": QUESTION, "temperature": 0.7}
@@ -83,16 +83,18 @@ def test_one_candidate_and_failures_are_spans_too(
 
 
 def test_nothing_is_exported_unless_an_exporter_is_named() -> None:
-    assert provider_of({}) is None
-    assert provider_of({"OTEL_TRACES_EXPORTER": "none"}) is None
-    assert provider_of({"OTEL_TRACES_EXPORTER": "otlp", "OTEL_SDK_DISABLED": "true"}) is None
+    assert make_tracer_provider({}) is None
+    assert make_tracer_provider({"OTEL_TRACES_EXPORTER": "none"}) is None
+    assert (
+        make_tracer_provider({"OTEL_TRACES_EXPORTER": "otlp", "OTEL_SDK_DISABLED": "true"}) is None
+    )
     for named in (
         {"OTEL_TRACES_EXPORTER": "console"},
         {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"},
     ):
-        provider = provider_of(named)
+        provider = make_tracer_provider(named)
         assert provider is not None
         assert provider.resource.attributes["service.name"] == "darc-gateway"
         provider.shutdown()
     with pytest.raises(InputError, match="otlp, console or none"):
-        provider_of({"OTEL_TRACES_EXPORTER": "zipkin"})
+        make_tracer_provider({"OTEL_TRACES_EXPORTER": "zipkin"})

@@ -1,0 +1,95 @@
+"""Counts and times for Prometheus."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as CONTENT_TYPE
+
+__all__ = ["CONTENT_TYPE", "Metrics"]
+
+_CHAT_PATH = "/v1/chat/completions"
+_SECONDS_BUCKETS = (
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0,
+)  # fmt: skip
+# Paths with a label of their own, so that clients cannot make labels.
+_LABELLED_PATHS = (
+    _CHAT_PATH, "/v1/models", "/v1/select", "/v1/playground", "/healthz", "/readyz", "/metrics",
+    "/",
+)  # fmt: skip
+
+
+class Metrics:
+    """What the gateway has done since it started."""
+
+    def __init__(self, gauges: Mapping[str, Callable[[], float]]) -> None:
+        """Begin with zeros.
+
+        Args:
+            gauges: Functions by name that are called for their values when somebody reads them.
+        """
+        self._registry = CollectorRegistry()
+        self._requests = self._counter("requests", "Requests by path and status.", "path", "status")
+        self._flags = self._counter("flags", "Choices by flag.", "flag")
+        self._calls = self._counter("calls", "Calls to models by stage.", "stage")
+        self._tokens = self._counter("tokens", "Tokens by stage.", "stage")
+        self._stages = self._counter("stage_milliseconds", "Time by stage.", "stage")
+        self._held = self._counter("held", "Choices where none of the answers is good.")
+        self._other_choices = self._counter(
+            "other_choices", "Choices that Best-of-K would not make."
+        )
+        self._candidates = self._counter("candidates", "Candidates written.")
+        self._scored = self._counter("scored", "Texts scored.")
+        self._saved = self._counter("calls_saved", "Calls of a panel that could not matter.")
+        self._seconds = Histogram(
+            "darc_chat_seconds",
+            "Seconds per chat completion.",
+            buckets=_SECONDS_BUCKETS,
+            registry=self._registry,
+        )
+        for name, value in gauges.items():
+            help_text = name.removeprefix("darc_").replace("_", " ").capitalize() + "."
+            Gauge(name, help_text, registry=self._registry).set_function(value)
+
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(f"darc_{name}", help_text, labels, registry=self._registry)
+
+    def count_request(self, path: str, status: int, seconds: float) -> None:
+        """Count a request.
+
+        Args:
+            path: Its path.
+            status: The status of the response; 0 if the client left.
+            seconds: How long it took.
+        """
+        self._requests.labels(_path_label(path), status).inc()
+        if path == _CHAT_PATH:
+            self._seconds.observe(seconds)
+
+    def count_choice(self, darc: Mapping[str, Any]) -> None:
+        """Count a choice and what it cost, from its `darc` object."""
+        for flag in darc["flags"]:
+            self._flags.labels(flag.partition(":")[0]).inc()
+        self._held.inc(darc["held"])
+        if darc["best_of_k"] is not None:
+            self._other_choices.inc(darc["best_of_k"] != darc["index"])
+        self._candidates.inc(darc["k"])
+        self._scored.inc(darc["scored"])
+        self._saved.inc(darc.get("panel", {}).get("saved", 0))
+        for stage, spent in darc["spent"].items():
+            self._calls.labels(stage).inc(spent["calls"])
+            self._tokens.labels(stage).inc(spent.get("total_tokens") or 0)
+        for stage, milliseconds in darc["milliseconds"].items():
+            self._stages.labels(stage).inc(milliseconds)
+
+    def text(self) -> bytes:
+        """Return everything as Prometheus reads it."""
+        return generate_latest(self._registry)
+
+
+def _path_label(path: str) -> str:
+    if path in _LABELLED_PATHS:
+        return path
+    if path.startswith("/v1/"):
+        return "/v1/*"
+    return "other"
