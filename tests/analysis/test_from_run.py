@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.runs.makers import IDS, Words, rows, start
 
-from darc.analysis.evaluate.methods import methods
+from darc.analysis.evaluate.methods import compared_methods
 from darc.analysis.report.pool_tables import latency_table, token_table
 from darc.analysis.run_ratings import load_run
 from darc.errors import InputError
@@ -58,7 +58,7 @@ def test_tokens_of_every_rule(tmp_path: Path) -> None:
     each = [answer["tokens"] / len(answer["text"]) for answer in answers]
     rewrites = sum(each[v["candidate"]] * len(v["text"]) for v in variants)
     only = source.subset([IDS.index("bread")], [[0, 1, 2, 3]])
-    specs = methods(["epsilon", "caution:reward=original", "rbon:reward=original"])
+    specs = compared_methods(["epsilon", "caution:reward=original", "rbon:reward=original"])
     frame = token_table(only, specs)
     assert frame.column("method") == ["mean", "epsilon", "rbon:reward=original"]
     found = {str(record["method"]): record for record in frame.records()}

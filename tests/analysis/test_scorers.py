@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.analysis.helpers import make_source
 
-from darc.analysis.evaluate.contest import ContestSettings, compare_rules
+from darc.analysis.evaluate.run_contest import compare_rules
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.report.rule_tables import aggregated_deltas, held_out_scorer_table, scorer_table
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=60)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.analysis.helpers import make_source
 
-from darc.analysis.evaluate.contest import ContestSettings, compare_rules
+from darc.analysis.evaluate.run_contest import compare_rules
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.errors import InputError, UnknownName
 from darc.ratings.ratings import Ratings
 from darc.ratings.splitting import NOBODY

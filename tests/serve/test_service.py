@@ -15,8 +15,8 @@ from tests.fakes import FakeServer
 from tests.serve.running import QUESTION, Running, parts, read_audit, running, settings_for
 from tests.serve.scorers import CALLS
 
-from darc.analysis.evaluate.contest import ContestSettings
 from darc.analysis.evaluate.evaluation import evaluate
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.reading import load_ratings
 from darc.cli import main
 from darc.decide.model.calibration_file import Calibrations

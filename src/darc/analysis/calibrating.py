@@ -186,7 +186,7 @@ def prompt_hashes(source: Ratings) -> set[str]:
     return made
 
 
-def leak(source: Ratings, calibrations: Calibrations | None) -> str:
+def leak_warning(source: Ratings, calibrations: Calibrations | None) -> str:
     """A sentence where a calibration was learnt from prompts that it is now judged on, or none."""
     given = () if calibrations is None else calibrations.by_scorer.values()
     if not given or not prompt_hashes(source).intersection(*[each.prompts for each in given]):

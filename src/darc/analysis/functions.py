@@ -62,8 +62,8 @@ def evaluate(*ratings: RatingsInput, rules: Sequence[str] = (), **settings: Any)
     `settings` are those of `darc.analysis.evaluate.contest.ContestSettings`. Runs and ratings of
     the same candidates may be given together.
     """
-    from darc.analysis.evaluate.contest import ContestSettings
     from darc.analysis.evaluate.evaluation import evaluate as compared
+    from darc.analysis.evaluate.settings import ContestSettings
     from darc.analysis.evaluate.verdict import summary, verdicts
     from darc.analysis.report.figures import draw_figures
     from darc.settings.validation import validate_settings

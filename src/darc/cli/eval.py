@@ -18,14 +18,15 @@ from darc.cli.parser import (
 from darc.errors import InputError
 
 if TYPE_CHECKING:
-    from darc.analysis.evaluate.contest import Contest, ContestSettings
+    from darc.analysis.evaluate.contest import Contest
     from darc.analysis.evaluate.evaluation import Evaluation
+    from darc.analysis.evaluate.settings import ContestSettings
     from darc.analysis.frame import Frame
 
 
 def add(parser: Parser) -> None:
     """Add the options."""
-    from darc.analysis.evaluate.contest import ContestSettings
+    from darc.analysis.evaluate.settings import ContestSettings
     from darc.cli.options import add_options
     from darc.engine.options import PeopleOptions
 
@@ -115,7 +116,7 @@ def run(arguments: Namespace) -> None:
 
 
 def _settings(arguments: Namespace) -> "ContestSettings":
-    from darc.analysis.evaluate.contest import ContestSettings
+    from darc.analysis.evaluate.settings import ContestSettings
     from darc.cli.options import options_of
     from darc.settings.validation import validate_settings
 

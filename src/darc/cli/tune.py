@@ -55,7 +55,7 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Read, tune, tell."""
-    from darc.analysis.calibrating import leak
+    from darc.analysis.calibrating import leak_warning
     from darc.analysis.tune.advice import recommend, settings_toml
     from darc.analysis.tune.crossfit import Objective
     from darc.analysis.tune.surface import draw_tuned
@@ -75,7 +75,7 @@ def run(arguments: Namespace) -> None:
         note_wording("rewrite")
     with progress("tuning", " settings") as report:
         tuned = tune(source, objective, **options, progress=report)
-    if said := leak(source, calibrations):
+    if said := leak_warning(source, calibrations):
         say(f"warning: {said}")
     advice = recommend(tuned)
     if arguments.json:

@@ -14,11 +14,12 @@ from darc.analysis.evaluate.ablations import (
     fewer_samples,
     frontier_table,
     size_table,
-    sizes_up_to,
+    sizes_between,
     sweep_contest,
-    swept,
+    sweep_of,
 )
-from darc.analysis.evaluate.contest import ContestSettings, Splits, compare_rules
+from darc.analysis.evaluate.run_contest import Splits, compare_rules
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.report.pool_tables import calibration_table, density, density_table
 from darc.ratings.joining import join
 
@@ -42,7 +43,7 @@ def test_every_setting_is_the_rule_by_itself() -> None:
 
 def test_ablations_are_against_best_of_k() -> None:
     source = make_source(15, 4, 6)
-    sweep = swept("lcb", "lam", (0.0, 1.0))
+    sweep = sweep_of("lcb", "lam", (0.0, 1.0))
     contest = sweep_contest(source, list(Splits(source, SETTINGS)), SETTINGS, sweep)
     frame = ablation_table(contest, sweep).where(subset="overall")
     assert frame.column("setting") == [0.0, 1.0]
@@ -69,9 +70,9 @@ def test_smaller_pools() -> None:
 
 
 def test_sizes() -> None:
-    assert sizes_up_to(16, 2) == [2, 3, 5, 7, 11, 16]
-    assert sizes_up_to(1, 1) == [1]
-    assert sizes_up_to(1, 2) == []
+    assert sizes_between(2, 16) == [2, 3, 5, 7, 11, 16]
+    assert sizes_between(1, 1) == [1]
+    assert sizes_between(2, 1) == []
 
 
 def test_size_table_ends_with_the_whole_pool() -> None:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from tests.analysis.helpers import make_source
 
-from darc.analysis.evaluate.contest import ContestSettings, Splits, compare_rules, contest_of
 from darc.analysis.evaluate.evaluation import judged_by_people
+from darc.analysis.evaluate.run_contest import Splits, compare_rules, contest_of
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.report.rule_tables import compared, compared_tail, mean_of, outcomes
 from darc.errors import InputError
 from darc.ratings.joining import join

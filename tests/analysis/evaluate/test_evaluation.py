@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.analysis.helpers import make_source
 
-from darc.analysis.evaluate.contest import ContestSettings
 from darc.analysis.evaluate.evaluation import evaluate
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.errors import InputError
 from darc.ratings.ratings import Ratings
 

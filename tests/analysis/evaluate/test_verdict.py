@@ -5,8 +5,9 @@ import pytest
 from tests.analysis.helpers import make_source
 
 from darc.analysis.bootstrap import average, largest
-from darc.analysis.evaluate.contest import ContestSettings, compare_rules
 from darc.analysis.evaluate.evaluation import evaluate
+from darc.analysis.evaluate.run_contest import compare_rules
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.evaluate.verdict import AS_GIVEN, in_words, judge, summary, verdicts
 from darc.analysis.tune.advice import advise
 from darc.analysis.tune.tuning import gains

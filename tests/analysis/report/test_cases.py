@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from tests.analysis.helpers import make_source
 
-from darc.analysis.evaluate.contest import ContestSettings, Splits
 from darc.analysis.evaluate.evaluation import Evaluation, evaluate
+from darc.analysis.evaluate.run_contest import Splits
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.report.cases import galleries
 from darc.decide.standards import scale_of
 
@@ -61,7 +62,7 @@ def test_people_are_unhappy_below_the_middle_of_the_scale(result: Evaluation) ->
         assert captions(case.figure) == ["ratings that selected", "ratings held out"] * 2
         assert "Chosen by epsilon" in case.figure
         assert case.figure.index(case.ours.candidate_id) < case.figure.index("Best-of-K")
-        low, high = scale_of(result.sources[1].samples) or (0.0, 0.0)
+        low, high = scale_of(result.inputs[1].samples) or (0.0, 0.0)
         below = [v for v in case.base.judge[0] if v < (low + high) / 2]
         amount = f"{len(below)} of {len(case.base.judge[0])}" if below else "nobody"
         assert f"{amount} unhappy" in case.figure

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.analysis.helpers import make_source
 
-from darc.analysis.evaluate.contest import ContestSettings
 from darc.analysis.evaluate.evaluation import Evaluation, evaluate
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.frame import Frame
 from darc.analysis.report.figures import FIGURES, draw_figures
 from darc.analysis.report.pictures import Picture, numbers

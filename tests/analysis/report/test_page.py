@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from tests.analysis.helpers import make_source
 
-from darc.analysis.evaluate.contest import ContestSettings
 from darc.analysis.evaluate.evaluation import Evaluation, evaluate
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.evaluate.verdict import answer, summary, verdicts
 from darc.analysis.frame import Frame
 from darc.analysis.report.page import (

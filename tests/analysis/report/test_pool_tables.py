@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from tests.analysis.helpers import make_source
 from tests.helpers import fast_settings
 
-from darc.analysis.evaluate.methods import methods
+from darc.analysis.evaluate.methods import compared_methods
 from darc.analysis.report.pool_tables import call_table
 
 
 def test_the_lazy_search_scores_less_and_chooses_the_same() -> None:
-    specs = methods(["epsilon", "entropic", "soft"])
+    specs = compared_methods(["epsilon", "entropic", "soft"])
     source = make_source(25, 6, 8, kind="rewrite", bounds=[(0.0, 10.0)])
     frame = call_table(source, specs)
     assert frame.column("method") == ["mean", "epsilon", "entropic"]
@@ -30,7 +30,7 @@ def test_samples_that_do_not_exist_are_not_counted(seed: int, scorers: int, gaps
     samples = source.samples.copy()
     count = np.random.default_rng(seed).binomial(7, 1 - gaps, size=(3, 1, 5, 1)) + 1
     samples[np.broadcast_to(np.arange(8) >= count, samples.shape)] = np.nan
-    frame = call_table(replace(source, samples=samples), methods(["epsilon", "entropic"]))
+    frame = call_table(replace(source, samples=samples), compared_methods(["epsilon", "entropic"]))
     for record in frame.records():
         assert record["full"] == count.sum() / 3
         assert 0 < float(str(record["share"])) <= 1
@@ -38,7 +38,7 @@ def test_samples_that_do_not_exist_are_not_counted(seed: int, scorers: int, gaps
 
 
 def test_several_scorers_need_constants() -> None:
-    specs = methods(["entropic"])
+    specs = compared_methods(["entropic"])
     bounds = [(0.0, 10.0)] * 2
     source = make_source(5, 4, 5, 2, kind="rewrite", bounds=bounds)
     assert not len(call_table(source, specs))
@@ -48,4 +48,4 @@ def test_several_scorers_need_constants() -> None:
 
 
 def test_without_bounds_there_is_no_search() -> None:
-    assert not len(call_table(make_source(), methods()))
+    assert not len(call_table(make_source(), compared_methods()))

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from tests.analysis.helpers import make_source
 
-from darc.analysis.evaluate.contest import Contest, ContestSettings, compare_rules
+from darc.analysis.evaluate.contest import Contest
 from darc.analysis.evaluate.evaluation import judged_by_people
+from darc.analysis.evaluate.run_contest import compare_rules
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.frame import Cell, Frame
 from darc.analysis.report.pool_tables import cost_table, decision_cost_table, pool_table
 from darc.analysis.report.proxy_tables import (

@@ -174,8 +174,8 @@ def test_several_scorers_and_gaps_are_taken(rule: str) -> None:
 
 
 def test_they_are_evaluated_where_they_are_named() -> None:
-    from darc.analysis.evaluate.methods import methods
+    from darc.analysis.evaluate.methods import compared_methods
 
-    usual = [spec.text for spec in methods()]
+    usual = [spec.text for spec in compared_methods()]
     assert not set(RULES) & set(usual)
-    assert [spec.text for spec in methods(["borda"])] == ["mean", "borda"]
+    assert [spec.text for spec in compared_methods(["borda"])] == ["mean", "borda"]

@@ -1,124 +1,52 @@
-"""An evaluation: sources in, frames and warnings out."""
+"""An evaluation: ratings in, frames and warnings out."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import TypeVar
 
-import numpy as np
-
-from darc.analysis.calibrating import leak
-from darc.analysis.evaluate import ablations as knobs
-from darc.analysis.evaluate.contest import (
-    Contest,
-    ContestSettings,
-    Report,
-    Splits,
-    compare_rules,
-    contest_of,
+from darc.analysis.calibrating import leak_warning
+from darc.analysis.evaluate import ablations as ablation_tables
+from darc.analysis.evaluate.contest import Contest
+from darc.analysis.evaluate.run_contest import Splits, compare_rules, contest_of
+from darc.analysis.evaluate.settings import ContestSettings
+from darc.analysis.evaluate.warnings import (
+    contest_warnings,
+    ratings_warnings,
+    unmatched_warnings,
 )
-from darc.analysis.frame import WORDS, Frame, joined, table
+from darc.analysis.frame import Frame, joined, table
 from darc.analysis.report import pool_tables, proxy_tables, rule_tables
 from darc.decide.flags import FLAGS
-from darc.engine.surface_scorers import surface_note
 from darc.errors import DarcError, InputError
 from darc.ratings.joining import JoinedRatings, join
 from darc.ratings.ratings import Ratings
 
-FEW_PROMPTS, NOTABLE = 20, 0.005
-FATES = ("accepted", "refused")
+#: Called with the number of tables that are done, and of how many.
+Report = Callable[[int, int | None], None]
 
-
-def warned(source: Ratings, holds: Mapping[str, object], **values: object) -> list[str]:
-    """The warnings that hold for a source, by their names, in words that show the values."""
-    words = {name: WORDS["warnings"][name].format(**values) for name in holds if holds[name]}
-    return [f"{source.name}: {each}" for each in words.values()]
-
-
-def source_warnings(source: Ratings) -> list[str]:
-    """Sentences about a source alone."""
-    prompts, there = len(source.prompt_ids), ~np.isnan(source.samples)
-    people = source.kind == "rater"
-    noun, alone = "rating" if people else "sample", people and len(source.rater_names) == 1
-    note = "" if people else surface_note([name for name in source.scorers if name])
-    accepted, refused = (source.costs.get(f"rewrites {fate}", 0.0) for fate in FATES)
-    holds = {
-        "one_prompt": prompts == 1,
-        "few_prompts": prompts != 1 and prompts < FEW_PROMPTS,
-        "one_rater": alone,
-        "no_sigma": not alone and int(there.sum(axis=3).max(initial=0)) < 2,
-        "surface": note,
-        "no_texts": not source.texts,
-        "some_texts": source.texts and np.isnan(source.lengths[there.any(axis=(1, 3))]).any(),
-        "refused": refused > accepted,
-    }
-    share, surface = refused / ((accepted + refused) or 1.0), note[:1].lower() + note[1:-1]
-    said = warned(source, holds, prompts=prompts, noun=noun, surface=surface, refused=share)
-    for m, scorer in enumerate(source.scorers):
-        values = source.samples[:, m][there[:, m]]
-        if values.size and values.min() == values.max():
-            name = f"scorer {scorer!r}" if scorer else f"every {noun}"
-            said.append(f"{source.name}: {name} is {values[0]:g} for everything: all is tied")
-    return said
-
-
-def contest_warnings(contest: Contest) -> list[str]:
-    """Sentences about what was done with a source."""
-    kept, decided, name = contest.usable, contest.usable.sum(), contest.ratings.name
-    never = int((~kept.any(axis=0)).sum())
-    unknown, blind = np.isnan(contest.risk[:, 0]) & kept, np.isnan(contest.disagreement) & kept
-    nowhere = unknown.any() and blind.any() and not (kept & ~unknown & ~blind).any()
-    holds = {
-        "dropped": not kept.all(),
-        "left_out": contest.left_out >= 0.05,
-        "nowhere": nowhere,
-        "unknown": not nowhere and unknown.any(),
-        "blind": not nowhere and blind.any(),
-        "clipped": contest.clipped_share > 0,
-        "same": len(contest.methods) > 1 and (contest.choice == contest.choice[:, :1]).all(),
-    }
-    said = warned(
-        contest.ratings,
-        holds,
-        dropped=1 - decided / kept.size,
-        never=f", {never} of them from every split" if never else "",
-        left_out=contest.left_out,
-        unknown=unknown.sum() / decided,
-        blind=blind.sum() / decided,
-        clipped=contest.clipped_share,
-    )
-    for label, reason in contest.not_run.items():
-        said.append(f"{name}: {label} was not run: {reason.rstrip('.')}")
-    by_flag: dict[str, dict[str, float]] = {}
-    # Without a sigma on either side the flags say no more than that.
-    for label, flags in contest.flags.items() if not nowhere else ():
-        for flag, share in flags.items():
-            if share >= NOTABLE:
-                by_flag.setdefault(flag, {})[label] = share
-    for flag, shares in by_flag.items():
-        who = ", ".join(f"{label} {share:.0%}" for label, share in shares.items())
-        if len(shares) == len(contest.methods):
-            who = f"all rules, up to {max(shares.values()):.0%}"
-        said.append(f"{name}: {FLAGS.get(flag, flag)} ({who} of decisions)")
-    return said
+_Result = TypeVar("_Result")
 
 
 def flag_table(contest: Contest) -> Frame:
-    """Share of each rule's decisions that were flagged, such as a Poisson draw cut to the pool."""
+    """The share of each rule's decisions that were flagged."""
     rows = [
-        {"source": contest.ratings.name, "method": label, "flag": flag, "share": share}
-        | {"meaning": FLAGS.get(flag, flag)}
-        for label, flags in contest.flags.items()
+        {
+            "source": contest.ratings.name,
+            "method": text,
+            "flag": flag,
+            "share": share,
+            "meaning": FLAGS.get(flag, flag),
+        }
+        for text, flags in contest.flags.items()
         for flag, share in flags.items()
     ]
     return table("flags", rows)
 
 
-Made = TypeVar("Made")
-
-ORDER = ("main", "human", "buckets", "validity")
-RULE_TABLES: tuple[Callable[[Contest], Frame], ...] = (
+# The frames that come first, in this order.
+_FIRST_FRAMES = ("main", "human", "buckets", "validity")
+_RULE_TABLES: tuple[Callable[[Contest], Frame], ...] = (
     rule_tables.main_table,
     rule_tables.human_table,
     rule_tables.bucket_table,
@@ -130,150 +58,207 @@ RULE_TABLES: tuple[Callable[[Contest], Frame], ...] = (
 
 @dataclass
 class Evaluation:
-    """The frames of all sources, the contests that they were made from, and what to be warned of.
+    """The frames of all ratings, the contests that they were made from, and the warnings.
 
-    A frame's first column is the source, so several sources stand side by side. `contests` are the
-    sources split into halves; `pairs` the proxies that ratings judge, with their contests. `tick`
-    is called after every table.
+    A frame's first column is the name of the ratings, so several stand side by side.
     """
 
     settings: ContestSettings
-    sources: list[Ratings]
+    #: The ratings, with the candidates of each prompt in a random order.
+    inputs: list[Ratings]
+    #: The contests of the ratings, split into halves.
     contests: list[Contest] = field(default_factory=list)
+    #: The proxies that people judge, with their contests.
     pairs: list[tuple[JoinedRatings, Contest]] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    tick: Callable[[], None] = lambda: None
 
     def frame(self, name: str) -> Frame | None:
         """The frame of this name, if it was made."""
         return next((frame for frame in self.frames if frame.name == name), None)
 
-    def attempt(self, make: Callable[..., Made], *given: object) -> Made | None:
-        """What `make` gives; where it fails, its sentence is a warning."""
-        try:
-            return make(*given)
-        except DarcError as problem:
-            self.warnings.append(str(problem))
-            return None
-        finally:
-            self.tick()
-
-    def add(self, make: Callable[..., Frame], *given: object) -> None:
-        """Keep the frame that `make` gives, if it gives one."""
-        if (frame := self.attempt(make, *given)) is not None:
-            self.frames.append(frame)
-
 
 def evaluate(
-    sources: Sequence[Ratings],
+    inputs: Sequence[Ratings],
     settings: ContestSettings | None = None,
     report: Report | None = None,
     ablations: bool = True,
 ) -> Evaluation:
-    """Everything that the sources allow; what cannot be made is a warning, and the rest is made.
+    """Make every table that the ratings allow; what cannot be made is a warning.
 
     The candidates of a prompt are put in a random order first, drawn from the settings' seed.
-    `report(done, total)` counts tables. Without `ablations` no knob is moved and no lazy search is
-    made.
 
-    In memory are the samples, (P, M, K, n) numbers a source, as every rule looks at them again in
-    every split, one split at a time, and a few numbers a prompt, rule and split of each contest, as
-    the bootstrap draws the prompts anew for every table.
+    In memory are the samples, (P, M, K, n) numbers per input, as every rule looks at them again in
+    every split, one split at a time, and a few numbers per prompt, rule and split of each contest,
+    as the bootstrap draws the prompts anew for every table.
+
+    Args:
+        inputs: Ratings of people, scores of runs, or both of the same candidates.
+        settings: How the evaluation is made.
+        report: Called after every table.
+        ablations: Whether to vary parameters and pool sizes, and to make lazy searches.
+
+    Raises:
+        InputError: There are no ratings, or two have the same name.
     """
-    if not sources:
+    if not inputs:
         raise InputError("there is nothing to evaluate", "name a file of ratings or a run folder")
-    for name, times in Counter(source.name for source in sources).items():
+    for name, times in Counter(ratings.name for ratings in inputs).items():
         if times > 1:
             raise InputError(f"two sources are called {name!r}", "rename one")
-    chosen = settings or ContestSettings()
-    sources = [source.shuffled(chosen.seed) for source in sources]
-    result = Evaluation(chosen, sources)
-    if report is not None:
-        steps, total = count(1), _steps(sources, ablations)
-        result.tick = lambda: report(next(steps), total)
-    for source in sources:
-        _add_source(result, source, ablations)
-    for proxy in (source for source in sources if source.kind != "rater"):
-        for human in (source for source in sources if source.kind == "rater"):
-            _add_pair(result, proxy, human, ablations)
-    result.add(proxy_tables.family_table, result.contests, result.pairs)
-    result.add(proxy_tables.family_agreement_table, result.pairs, chosen.draws, chosen.seed)
-    place = {name: at for at, name in enumerate(ORDER)}
-    result.frames = sorted(joined(result.frames), key=lambda f: place.get(f.name, len(ORDER)))
-    return result
+    settings = settings or ContestSettings()
+    shuffled = [ratings.shuffled(settings.seed) for ratings in inputs]
+    builder = _EvaluationBuilder(Evaluation(settings, shuffled), ablations, report)
+    return builder.build()
 
 
-def _steps(sources: Sequence[Ratings], ablations: bool) -> int:
-    """How many tables there are to make, if all goes well."""
-    proxies = sum(source.kind != "rater" for source in sources)
-    people, runs = len(sources) - proxies, sum(source.kind == "rewrite" for source in sources)
-    alone = (8 + len(RULE_TABLES) + 6 * ablations) * len(sources) + (1 + ablations) * runs
-    return alone + (7 + len(RULE_TABLES) + ablations) * proxies * people + 2
+class _EvaluationBuilder:
+    """Fills an evaluation, table by table."""
 
+    def __init__(self, result: Evaluation, ablations: bool, report: Report | None) -> None:
+        self._result = result
+        self._settings = result.settings
+        self._ablations = ablations
+        self._report = report
+        self._done = 0
+        self._total = _table_count(result.inputs, ablations)
 
-def _add_source(result: Evaluation, source: Ratings, ablations: bool) -> None:
-    """Add the frames of one source by itself."""
-    settings, add = result.settings, result.add
-    result.warnings += [*filter(None, [leak(source, settings.calibrations)])]
-    result.warnings += source_warnings(source)
-    add(pool_tables.pool_table, source)
-    add(pool_tables.cost_table, source)
-    if source.kind == "rewrite":
-        add(pool_tables.latency_table, source)
-    contest = result.attempt(compare_rules, source, settings)
-    if contest is None:
-        return
-    result.contests.append(contest)
-    result.warnings += contest_warnings(contest)
-    for make in (*RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
-        add(make, contest)
-    add(rule_tables.held_out_scorer_table, source, settings)
-    halves = Splits(source, settings)
-    add(pool_tables.calibration_table, contest, halves)
-    add(pool_tables.density_table, contest, halves)
-    if not ablations:
-        return
-    add(pool_tables.call_table, source, settings.methods)
-    add(pool_tables.token_table, source, settings.methods)
-    sweep = result.attempt(knobs.sweep_contest, source, halves, settings, knobs.FRONTIER)
-    if sweep is not None:
-        add(knobs.frontier_table, sweep)
-        add(knobs.ablation_table, sweep)
-    add(knobs.size_table, source, halves, settings)
-    if source.kind == "rewrite":
-        add(knobs.budget_table, source, settings)
+    def build(self) -> Evaluation:
+        """Make everything."""
+        result = self._result
+        for ratings in result.inputs:
+            self._add_ratings(ratings)
+        for proxy in _proxies(result.inputs):
+            for human in _human_ratings(result.inputs):
+                self._add_pair(proxy, human)
+        self._add(proxy_tables.family_table, result.contests, result.pairs)
+        self._add(
+            proxy_tables.family_agreement_table,
+            result.pairs,
+            self._settings.draws,
+            self._settings.seed,
+        )
+        result.frames = sorted(joined(result.frames), key=_frame_rank)
+        return result
 
+    def _add_ratings(self, ratings: Ratings) -> None:
+        """Add the frames of some ratings by themselves."""
+        result = self._result
+        leak = leak_warning(ratings, self._settings.calibrations)
+        if leak:
+            result.warnings.append(leak)
+        result.warnings += ratings_warnings(ratings)
+        self._add(pool_tables.pool_table, ratings)
+        self._add(pool_tables.cost_table, ratings)
+        if ratings.kind == "rewrite":
+            self._add(pool_tables.latency_table, ratings)
+        contest = self._attempt(compare_rules, ratings, self._settings)
+        if contest is None:
+            return
+        result.contests.append(contest)
+        result.warnings += contest_warnings(contest)
+        for make in (*_RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
+            self._add(make, contest)
+        self._add(rule_tables.held_out_scorer_table, ratings, self._settings)
+        splits = Splits(ratings, self._settings)
+        self._add(pool_tables.calibration_table, contest, splits)
+        self._add(pool_tables.density_table, contest, splits)
+        if self._ablations:
+            self._add_ablations(ratings, splits)
 
-def _add_pair(result: Evaluation, proxy: Ratings, human: Ratings, ablations: bool) -> None:
-    """Add the frames of proxy scores judged by people's ratings."""
-    settings, add = result.settings, result.add
-    pair = result.attempt(join, proxy, human)
-    if pair is None:
-        return
-    for source, other, missing in zip((proxy, human), (human, proxy), pair.unmatched, strict=True):
-        said = warned(source, {"unmatched": missing}, unmatched=missing, other=other.name)
-        result.warnings += said
-    contest = result.attempt(judged_by_people, pair, settings)
-    base = None if contest is None else contest.choice[0, 0]
-    for make in (
-        proxy_tables.overlap_table,
-        proxy_tables.points_table,
-        proxy_tables.mismatch_table,
-    ):
-        add(make, pair, base)
-    if contest is None:
-        return
-    result.pairs.append((pair, contest))
-    add(proxy_tables.validity_table, pair, base, settings.draws, settings.seed)
-    for each in RULE_TABLES:
-        add(each, contest)
-    add(proxy_tables.error_table, pair, contest)
-    if ablations:
-        add(knobs.budget_table, contest.ratings, settings, pair.halves, human.name)
+    def _add_ablations(self, ratings: Ratings, splits: Splits) -> None:
+        """Add the frames of lazy searches, other parameters and smaller pools."""
+        settings = self._settings
+        self._add(pool_tables.call_table, ratings, settings.methods)
+        self._add(pool_tables.token_table, ratings, settings.methods)
+        sweep = self._attempt(
+            ablation_tables.sweep_contest, ratings, splits, settings, ablation_tables.FRONTIER
+        )
+        if sweep is not None:
+            self._add(ablation_tables.frontier_table, sweep)
+            self._add(ablation_tables.ablation_table, sweep)
+        self._add(ablation_tables.size_table, ratings, splits, settings)
+        if ratings.kind == "rewrite":
+            self._add(ablation_tables.budget_table, ratings, settings)
+
+    def _add_pair(self, proxy: Ratings, human: Ratings) -> None:
+        """Add the frames of proxy scores judged by people's ratings."""
+        result = self._result
+        settings = self._settings
+        pair = self._attempt(join, proxy, human)
+        if pair is None:
+            return
+        result.warnings += unmatched_warnings(proxy, human, pair.unmatched[0])
+        result.warnings += unmatched_warnings(human, proxy, pair.unmatched[1])
+        contest = self._attempt(judged_by_people, pair, settings)
+        base = None
+        if contest is not None:
+            base = contest.choice[0, 0]
+        self._add(proxy_tables.overlap_table, pair, base)
+        self._add(proxy_tables.points_table, pair, base)
+        self._add(proxy_tables.mismatch_table, pair, base)
+        if contest is None:
+            return
+        result.pairs.append((pair, contest))
+        self._add(proxy_tables.validity_table, pair, base, settings.draws, settings.seed)
+        for make in _RULE_TABLES:
+            self._add(make, contest)
+        self._add(proxy_tables.error_table, pair, contest)
+        if self._ablations:
+            self._add(
+                ablation_tables.budget_table, contest.ratings, settings, pair.halves, human.name
+            )
+
+    def _add(self, make: Callable[..., Frame], *arguments: object) -> None:
+        """Add the frame that a function makes, if it makes one."""
+        frame = self._attempt(make, *arguments)
+        if frame is not None:
+            self._result.frames.append(frame)
+
+    def _attempt(self, make: Callable[..., _Result], *arguments: object) -> _Result | None:
+        """What a function makes; where it fails, its message is a warning."""
+        try:
+            return make(*arguments)
+        except DarcError as problem:
+            self._result.warnings.append(str(problem))
+            return None
+        finally:
+            self._done += 1
+            if self._report is not None:
+                self._report(self._done, self._total)
 
 
 def judged_by_people(pair: JoinedRatings, settings: ContestSettings) -> Contest:
     """The contest in which the proxy selects and people judge."""
-    source = replace(pair.proxy, name=f"{pair.proxy.name} judged by {pair.human.name}")
-    return contest_of(source, [pair.halves], settings, settings.methods, "joined")
+    ratings = replace(pair.proxy, name=f"{pair.proxy.name} judged by {pair.human.name}")
+    return contest_of(ratings, [pair.halves], settings, settings.methods, "joined")
+
+
+def _frame_rank(frame: Frame) -> int:
+    """Where a frame stands among all."""
+    if frame.name in _FIRST_FRAMES:
+        return _FIRST_FRAMES.index(frame.name)
+    return len(_FIRST_FRAMES)
+
+
+def _proxies(inputs: Sequence[Ratings]) -> list[Ratings]:
+    return [ratings for ratings in inputs if ratings.kind != "rater"]
+
+
+def _human_ratings(inputs: Sequence[Ratings]) -> list[Ratings]:
+    return [ratings for ratings in inputs if ratings.kind == "rater"]
+
+
+def _table_count(inputs: Sequence[Ratings], ablations: bool) -> int:
+    """How many tables there are to make, if all goes well."""
+    runs = sum(ratings.kind == "rewrite" for ratings in inputs)
+    pairs = len(_proxies(inputs)) * len(_human_ratings(inputs))
+    per_input = 8 + len(_RULE_TABLES)
+    per_run = 1
+    per_pair = 7 + len(_RULE_TABLES)
+    if ablations:
+        per_input += 6
+        per_run += 1
+        per_pair += 1
+    family_tables = 2
+    return per_input * len(inputs) + per_run * runs + per_pair * pairs + family_tables

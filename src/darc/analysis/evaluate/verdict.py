@@ -23,59 +23,76 @@ from darc.analysis.report.pictures import metric_name
 from darc.analysis.report.rule_tables import mean_of, prompts_in
 from darc.typing import Array, Mask
 
-NAMED = 4
-FEWEST = 8
 BAND = WORDS["summary"]["band"].format(level=LEVEL)
 AS_GIVEN = WORDS["summary"]["as_given"]
+# How many rules a sentence names.
+_MAX_NAMED = 4
+# With fewer prompts nothing is said.
+_FEWEST_PROMPTS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What a contest says on one subset: differences to Best-of-K and their bands.
+    """What a contest says on one subset of prompts: differences to Best-of-K and their noise."""
 
-    `delta`, `margin` and `low` are (2, A), by tradeoff and by CVaR over prompts; beyond noise is
-    |delta| > margin, and `low` the lower end of each difference's own interval. `mean` (A,) is the
-    difference of the means.
-    """
-
+    #: The name of the ratings.
     source: str
+    #: The name of the subset.
     subset: str
+    #: The number of prompts.
     prompts: int
+    #: The texts of the methods, (A,); the first is Best-of-K.
     methods: list[str]
+    #: What is measured: the tradeoff and the CVaR over prompts.
     measures: tuple[str, str]
+    #: The differences to Best-of-K, (2, A), by measure.
     delta: Array
+    #: Half widths of the band of noise, (2, A); beyond noise is |delta| > margin.
     margin: Array
+    #: The lower end of each difference's own interval, (2, A).
     low: Array
+    #: The differences of the means, (A,).
     mean: Array
 
-    def better(self, measure: int, sign: int = 1) -> list[int]:
-        """The methods that beat Best-of-K beyond noise, best first."""
-        delta = sign * self.delta[measure]
-        found = np.flatnonzero(delta > self.margin[measure])
-        return sorted(found.tolist(), key=lambda a: (-delta[a], a))
+    def better(self, measure: int) -> list[int]:
+        """The methods that beat Best-of-K beyond noise by a measure, best first."""
+        return self._beyond_noise(measure, self.delta[measure])
 
     def worse(self, measure: int) -> list[int]:
-        """The methods that lose to Best-of-K beyond noise, worst first."""
-        return self.better(measure, -1)
+        """The methods that lose to Best-of-K beyond noise by a measure, worst first."""
+        return self._beyond_noise(measure, -self.delta[measure])
 
     def lucky(self, measure: int) -> list[int]:
         """The methods whose own interval lies above 0, which may be luck among so many."""
-        found = np.flatnonzero(self.low[measure] > 0)
-        return [a for a in found.tolist() if a not in self.better(measure)]
+        better = self.better(measure)
+        above = np.flatnonzero(self.low[measure] > 0).tolist()
+        return [method for method in above if method not in better]
+
+    def _beyond_noise(self, measure: int, delta: Array) -> list[int]:
+        methods = np.flatnonzero(delta > self.margin[measure]).tolist()
+        return sorted(methods, key=lambda method: (-delta[method], method))
 
 
 def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
-    """The verdict of a contest on prompts (R, P), by one `noise_band` for all. O(B R A P)."""
+    """Judge all methods by one band of noise. O(B R A P).
+
+    Args:
+        contest: The contest.
+        subset: The name of the subset.
+        among: The prompts of the subset, (R, P).
+    """
     tradeoff = contest.tradeoff - contest.tradeoff[:, :1]
     size = np.array([[largest(contest.tradeoff)], [largest(contest.outcome)]])
 
-    def measured(counts: Array) -> Array:
-        worst = over_splits(tail(contest.outcome, among, counts, contest.settings.tail))
-        found = [over_splits(average(tradeoff, among, counts)), worst - worst[:, :1]]
-        return unrounded(np.stack(found, axis=1), size)
+    def differences(counts: Array) -> Array:
+        """Differences to Best-of-K by both measures, (B, 2, A), for weights of prompts (B, P)."""
+        by_tradeoff = over_splits(average(tradeoff, among, counts))
+        lowest = over_splits(tail(contest.outcome, among, counts, contest.settings.tail))
+        by_tail = lowest - lowest[:, :1]
+        return unrounded(np.stack([by_tradeoff, by_tail], axis=1), size)
 
-    whole = measured(np.ones((1, among.shape[1])))[0]
-    drawn = resampled(measured, contest.counts)
+    whole = differences(np.ones((1, among.shape[1])))[0]
+    drawn = resampled(differences, contest.counts)
     return Verdict(
         source=contest.ratings.name,
         subset=subset,
@@ -91,105 +108,182 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
 
 def verdicts(result: Evaluation) -> list[Verdict]:
     """A verdict for each contest and subset with other rules than Best-of-K and enough prompts."""
+    contests = [*result.contests, *(contest for _, contest in result.pairs)]
     return [
         judge(contest, subset, among)
-        for contest in [*result.contests, *(contest for _, contest in result.pairs)]
+        for contest in contests
         for subset, among in contest.subsets.items()
-        if len(contest.methods) > 1 and prompts_in(among) >= FEWEST
+        if len(contest.methods) > 1 and prompts_in(among) >= _FEWEST_PROMPTS
     ]
 
 
 def in_words(verdict: Verdict) -> str:
     """A verdict in words."""
-    rules = len(verdict.methods) - 1
-    where = f"{verdict.source}, {verdict.subset} ({verdict.prompts} prompts)"
     names = [metric_name(name) for name in verdict.measures]
     if np.isnan(verdict.delta[0]).all():
         names[0] = "tradeoff (unknown here)"
+    lucky = _by_measure(names, [_texts(verdict, verdict.lucky(m)) for m in (0, 1)])
+    worse = _by_measure(names, [_texts(verdict, verdict.worse(m)) for m in (0, 1)])
+    sentences = [_wins_sentence(verdict, names)]
+    if lucky:
+        sentences.append(f"Taken alone, intervals above 0: {lucky}.")
+    if worse:
+        sentences.append(f"Worse beyond noise: {worse}.")
+    return " ".join(sentences)
 
-    wins = []
-    for name, delta, found in zip(names, verdict.delta, map(verdict.better, (0, 1)), strict=True):
-        each = [
-            f"{verdict.methods[a]} {delta[a]:+.3f} (mean {verdict.mean[a]:+.3f})" for a in found
-        ]
-        listed = f"{len(found)} of {rules}: {_named(each)}" if found else "none"
-        wins.append(f"by {name} {listed}")
-    said = f"{where}: rules as given that beat Best-of-K beyond noise: {'; '.join(wins)}."
+
+def _wins_sentence(verdict: Verdict, names: Sequence[str]) -> str:
+    """Which rules beat Best-of-K beyond noise."""
+    rules = len(verdict.methods) - 1
+    where = f"{verdict.source}, {verdict.subset} ({verdict.prompts} prompts)"
     if not verdict.better(0) and not verdict.better(1):
-        said = f"{where}: of {rules} rules as given none beats Best-of-K beyond noise, by "
-        said += f"{names[0]} or by {names[1]}."
-    for text, found_by in (
-        ("Taken alone, intervals above 0", verdict.lucky),
-        ("Worse beyond noise", verdict.worse),
-    ):
-        parts = [
-            f"by {name} {_named([verdict.methods[a] for a in found_by(m)])}"
-            for m, name in enumerate(names)
-            if found_by(m)
-        ]
-        said += f" {text}: {'; '.join(parts)}." if parts else ""
-    return said
+        return (
+            f"{where}: of {rules} rules as given none beats Best-of-K beyond noise, by "
+            f"{names[0]} or by {names[1]}."
+        )
+    wins = []
+    for measure, name in enumerate(names):
+        winners = verdict.better(measure)
+        if winners:
+            gains = [_gain_words(verdict, measure, method) for method in winners]
+            wins.append(f"by {name} {len(winners)} of {rules}: {_listed(gains)}")
+        else:
+            wins.append(f"by {name} none")
+    return f"{where}: rules as given that beat Best-of-K beyond noise: {'; '.join(wins)}."
+
+
+def _gain_words(verdict: Verdict, measure: int, method: int) -> str:
+    gain = verdict.delta[measure, method]
+    return f"{verdict.methods[method]} {gain:+.3f} (mean {verdict.mean[method]:+.3f})"
+
+
+def _texts(verdict: Verdict, methods: Sequence[int]) -> list[str]:
+    return [verdict.methods[method] for method in methods]
+
+
+def _by_measure(names: Sequence[str], rules: Sequence[Sequence[str]]) -> str:
+    """The rules named for each measure, without the measures that name none."""
+    parts = [
+        f"by {name} {_listed(texts)}" for name, texts in zip(names, rules, strict=True) if texts
+    ]
+    return "; ".join(parts)
+
+
+def _listed(words: Sequence[str]) -> str:
+    """The first words, and how many more there are."""
+    listed = ", ".join(words[:_MAX_NAMED])
+    if len(words) > _MAX_NAMED:
+        listed += f" and {len(words) - _MAX_NAMED} more"
+    return listed
 
 
 def summary(result: Evaluation, found: Sequence[Verdict], advice: Sequence[str] = ()) -> list[str]:
-    """The sentences that come first: the advice, what the data say, and how far to trust them."""
-    said = [*advice, *(in_words(verdict) for verdict in found)]
+    """The sentences that come first: the advice, what the data say, and how far to trust them.
+
+    Args:
+        result: The evaluation.
+        found: Its verdicts.
+        advice: Sentences that recommend a rule.
+    """
+    sentences = [*advice, *(in_words(verdict) for verdict in found)]
     if not found:
-        why = f"there are fewer than {FEWEST} prompts or no other rule"
-        return [*said, f"Whether a rule beats Best-of-K cannot be told: {why}."]
-    said.append(f"{BAND} {AS_GIVEN}" if advice else BAND)
-    sources = [contest.ratings for contest in result.contests]
-    if names := ", ".join(source.name for source in sources if source.kind != "rater"):
-        said.append(f"In {names} scorers judge held-out rewrites; no person was asked.")
+        reason = f"there are fewer than {_FEWEST_PROMPTS} prompts or no other rule"
+        sentences.append(f"Whether a rule beats Best-of-K cannot be told: {reason}.")
+        return sentences
+    band = BAND
+    if advice:
+        band = f"{BAND} {AS_GIVEN}"
+    sentences.append(band)
+    judged_by_scorers = [
+        contest.ratings.name for contest in result.contests if contest.ratings.kind != "rater"
+    ]
+    if judged_by_scorers:
+        names = ", ".join(judged_by_scorers)
+        sentences.append(f"In {names} scorers judge held-out rewrites; no person was asked.")
+    return sentences + _validity_sentences(result)
+
+
+def _validity_sentences(result: Evaluation) -> list[str]:
+    """How well the sigma of each proxy follows that of people."""
     frame = result.frame("validity")
-    wanted = {"metric": "spearman", "scorer": "all", "items": "all candidates"}
-    for row in () if frame is None else frame.where(**wanted).records():
-        low, high = row["low"], row["high"]
-        text = f"The sigma of {row['source']} follows that of {row['ratings']} with a rank "
-        text += f"correlation of {row['value']:.2f}"
+    if frame is None:
+        return []
+    sentences = []
+    overall = frame.where(metric="spearman", scorer="all", items="all candidates")
+    for row in overall.records():
+        sentence = (
+            f"The sigma of {row['source']} follows that of {row['ratings']} with a rank "
+            f"correlation of {row['value']:.2f}"
+        )
+        low = row["low"]
+        high = row["high"]
         if isinstance(low, float) and isinstance(high, float):
-            text += f" [{low:.2f}, {high:.2f}]" + ("" if low > 0 else ", which may be none")
-        said.append(f"{text} ({row['n']} candidates).")
-    return said
-
-
-def _named(words: Sequence[str]) -> str:
-    shown = ", ".join(words[:NAMED])
-    return shown if len(words) <= NAMED else f"{shown} and {len(words) - NAMED} more"
+            sentence += f" [{low:.2f}, {high:.2f}]"
+            if low <= 0:
+                sentence += ", which may be none"
+        sentences.append(f"{sentence} ({row['n']} candidates).")
+    return sentences
 
 
 def answer(found: Sequence[Verdict]) -> str:
     """Whether any rule beats Best-of-K, in a sentence; empty where nothing can be said."""
-    wins = [(v, m, a) for v in found for m in (0, 1) for a in v.better(m)]
-    if not wins:
-        return "No rule beats Best-of-K beyond noise." if found else ""
-    verdict, measure, at = wins[0]
-    others = len({v.methods[a] for v, _, a in wins}) - 1
-    more = "" if not others else f" ({others} other{'s' * (others > 1)} too)"
-    return (
-        f"Yes: {verdict.methods[at]}{more} beats Best-of-K beyond noise, by "
-        f"{verdict.delta[measure, at]:+.3f} in {metric_name(verdict.measures[measure])} on "
-        f"{_for_whom(verdict)}."
-    )
+    if not found:
+        return ""
+    winners = {
+        verdict.methods[method]
+        for verdict in found
+        for measure in (0, 1)
+        for method in verdict.better(measure)
+    }
+    for verdict in found:
+        for measure, name in enumerate(verdict.measures):
+            methods = verdict.better(measure)
+            if methods:
+                others = _others_too(len(winners) - 1)
+                return (
+                    f"Yes: {verdict.methods[methods[0]]}{others} beats Best-of-K beyond noise, by "
+                    f"{verdict.delta[measure, methods[0]]:+.3f} in {metric_name(name)} on "
+                    f"{_prompts_words(verdict)}."
+                )
+    return "No rule beats Best-of-K beyond noise."
 
 
-def _for_whom(verdict: Verdict) -> str:
-    subset = {"overall": "all", "high-variance": "the most contested"}
-    return f"{subset.get(verdict.subset, verdict.subset)} {verdict.prompts} prompts"
+def _others_too(others: int) -> str:
+    if others == 0:
+        return ""
+    if others == 1:
+        return " (1 other too)"
+    return f" ({others} others too)"
+
+
+def _prompts_words(verdict: Verdict) -> str:
+    words = {"overall": "all", "high-variance": "the most contested"}
+    return f"{words.get(verdict.subset, verdict.subset)} {verdict.prompts} prompts"
 
 
 def wins_frame(found: Sequence[Verdict]) -> Frame:
-    """For whom Best-of-K is beaten, by how much: a row a verdict and measure."""
+    """For whom Best-of-K is beaten, and by how much: one row per verdict and measure."""
     rows = []
     for verdict in found:
         for measure, name in enumerate(verdict.measures):
             better = verdict.better(measure)
-            gains = np.where(np.isnan(verdict.delta[measure]), -np.inf, verdict.delta[measure])
-            at = better[0] if better else 1 + int(gains[1:].argmax())
-            delta, margin = verdict.delta[measure, at], verdict.margin[measure, at]
-            row: Record = {"source": verdict.source, "on": _for_whom(verdict)}
-            row |= {"in": metric_name(name), "beaten": "yes" if better else "no"}
-            row |= {"best rule": verdict.methods[at], "delta": delta}
-            row |= {"low_delta": delta - margin, "high_delta": delta + margin}
-            rows.append(row | {"mean change": verdict.mean[at], "rules that beat it": len(better)})
+            delta = verdict.delta[measure]
+            if better:
+                best = better[0]
+            else:
+                best = 1 + int(np.where(np.isnan(delta), -np.inf, delta)[1:].argmax())
+            margin = verdict.margin[measure, best]
+            row: Record = {
+                "source": verdict.source,
+                "on": _prompts_words(verdict),
+                "in": metric_name(name),
+                "beaten": "yes" if better else "no",
+                "best rule": verdict.methods[best],
+                "delta": delta[best],
+                "low_delta": delta[best] - margin,
+                "high_delta": delta[best] + margin,
+                "mean change": verdict.mean[best],
+                "rules that beat it": len(better),
+            }
+            rows.append(row)
     return table("wins", rows)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from darc.analysis.evaluate.contest import Contest, Splits
+from darc.analysis.evaluate.contest import Contest
 from darc.analysis.evaluate.evaluation import Evaluation
+from darc.analysis.evaluate.run_contest import Splits
 from darc.analysis.report.pictures import few
 from darc.decide.standards import PANEL_SCALE, scale_of
 from darc.ratings.ratings import Halves, Ratings

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.analysis.evaluate.contest import Report
-from darc.analysis.evaluate.evaluation import Evaluation
+from darc.analysis.evaluate.evaluation import Evaluation, Report
 from darc.analysis.evaluate.verdict import Verdict, answer, wins_frame
 from darc.analysis.frame import WORDS, Cell, Frame, Record, cell_text, table, write_frames
 from darc.analysis.report.cases import clipped_text, galleries
@@ -41,7 +40,7 @@ def _about(result: Evaluation, release: str) -> list[Frame]:
     """The sources with their sizes and splits, the settings, and the versions of packages."""
     contests = {contest.ratings.name: contest for contest in result.contests}
     sources = []
-    for source in result.sources:
+    for source in result.inputs:
         contest = contests.get(source.name)
         row: Record = {"name": source.name, "samples_by": source.kind}
         row |= zip(("prompts", "scorers", "candidates", "samples"), source.shape, strict=True)
@@ -150,7 +149,7 @@ def report_page(
     """The page: the answer, three pictures, cases, tables, warnings; every text is escaped."""
     figures: dict[str, list[dict[str, str]]] = {}
     for picture, text in drawn:
-        several = len(result.sources) > 1
+        several = len(result.inputs) > 1
         caption = f"{picture.source}: {picture.caption}" if several else picture.caption
         svg = inline_svg(text, picture.name, caption)
         shown_figure = {"name": picture.name, "caption": caption, "svg": svg}
@@ -171,7 +170,7 @@ def report_page(
     changed = any(each.changed for each in cases)
     if not changed:
         absent.append("No case is shown: no choice differs from Best-of-K's.")
-    if cases and not any(source.texts for source in result.sources):
+    if cases and not any(source.texts for source in result.inputs):
         absent.append("The cases have no texts: none were given.")
     if not drawn:
         absent.append("There are no figures.")
@@ -186,7 +185,7 @@ def report_page(
         REPORT,
         TEMPLATES,
         part_styles=[STYLE],
-        title=f"Evaluation of {', '.join(source.name for source in result.sources)}"[:120],
+        title=f"Evaluation of {', '.join(source.name for source in result.inputs)}"[:120],
         answer=answer(found),
         wins=_shown_frame(wins_frame(found)),
         said=said,

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from darc.analysis.bootstrap import average, estimate, over_splits, tail
-from darc.analysis.evaluate.contest import Contest, ContestSettings, Splits, contest_of
+from darc.analysis.evaluate.contest import Contest
+from darc.analysis.evaluate.run_contest import Splits, contest_of
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.frame import WORDS, Frame, Record, table
 from darc.analysis.ranks import spearman
 from darc.decide.statistics import risk

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.analysis.bootstrap import average, over_splits, tail
-from darc.analysis.evaluate.methods import ids_of
 from darc.analysis.tune.grid import BEST_OF_K
 from darc.decide.decide_all import decide_all
 from darc.decide.method import Method
@@ -20,7 +19,6 @@ from darc.decide.statistics.draws import prompt_seeds
 from darc.decide.statistics.summary import batched
 from darc.errors import InputError, UnknownName
 from darc.ratings.ratings import Ratings
-from darc.types import clipped
 from darc.typing import Array, Integers, Mask
 
 ATTEMPTS = 5
@@ -170,20 +168,14 @@ def draw_trials(
         # Pooling over prompts would let one prompt move the units of another.
         judged = batched(halves.judge.samples, 0.0, 0.0, source.constants)
         known = ~np.isnan(judged.sigma if needs_sigma else judged.mean)
-        select = clipped(halves.select.samples, source.bounds)
-        part = known & ~np.isnan(select).all(axis=(1, 3))
+        part = known & halves.select.present.any(axis=(1, 3))
         usable = part.sum(axis=1) > 1
         if not usable.any():
             continue
-        places = np.flatnonzero(usable)
-        batch = SampleBatch(
-            samples=np.where(part[:, None, :, None], select, np.nan)[usable],
-            prompt_ids=[source.prompt_ids[place] for place in places.tolist()],
-            scorers=source.scorers,
-            side={name: array[usable] for name, array in source.side.items()},
-            sample=source.kind,
-            **ids_of(source, halves.select.raters, places, learning),
-        )
+        samples = np.where(part[:, None, :, None], halves.select.samples, np.nan)
+        select = replace(halves.select, samples=samples)
+        systems = "recurring" if learning else "all"
+        batch = select.sample_batch(np.flatnonzero(usable), systems)
         yield Trial(batch, drawn, judged.mean[usable], judged.sigma[usable], usable)
         repeats -= 1
         if not repeats:
