@@ -80,10 +80,15 @@ class Browser:
         return self.driver.execute_cdp_cmd(name, settings)
 
     def overflow(self) -> int:
-        """By how many pixels the page is wider than the window."""
-        return int(
-            self.script("let d = document.documentElement; return d.scrollWidth - d.clientWidth")
-        )
+        """By how many pixels the page is wider than the window, once its layout has settled."""
+        script = "let d = document.documentElement; return d.scrollWidth - d.clientWidth"
+        pixels = int(self.script(script))
+        end = time.monotonic() + 3
+        # After a change of size the page is laid out anew a moment later.
+        while pixels != 0 and time.monotonic() < end:
+            time.sleep(0.05)
+            pixels = int(self.script(script))
+        return pixels
 
     def faults(self, axe: str) -> list[str]:
         """What axe-core, given as its source, finds to be a serious or critical fault."""

@@ -22,6 +22,9 @@ SHORT = (
 )
 
 
+LOADING = "loading"
+
+
 def press(browser: Browser, *keys: str) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
 
@@ -32,7 +35,7 @@ def moved(browser: Browser, before: str) -> None:
     """Wait until the page shows another task than before."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    WebDriverWait(browser.driver, 10).until(lambda _: task(browser) != before)
+    WebDriverWait(browser.driver, 10).until(lambda _: task(browser) not in (before, LOADING))
 
 
 def task(browser: Browser) -> str:
@@ -41,7 +44,7 @@ def task(browser: Browser) -> str:
             "let e = document.querySelector('input[name=task]');"
             "return document.readyState == 'complete' ? (e ? e.value + e.form.action : '')"
             " : arguments[0]",
-            "loading",
+            LOADING,
         )
     )
 

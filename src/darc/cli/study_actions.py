@@ -254,4 +254,4 @@ def _print_people(found: Sequence[PersonStatus]) -> None:
         )
         for each in found
     ]
-    print_table(header, rows, longest=100)
+    print_table(header, rows, max_cell_length=100)
