@@ -1,5 +1,6 @@
 """Rules that draw, as a hedge against a hacked reward; the draws are seeded per prompt."""
 
+from collections.abc import Mapping
 from math import exp, lgamma, log
 from typing import Any
 
@@ -30,12 +31,14 @@ def soft(pools: Pools, *, temperature: Positive = 1.0) -> Choice:
     One that was written several times (side input `copies`) is as many times as probable.
     """
     level = check_level("temperature", temperature)
-    eligible, mean = pools.eligible, pools.statistics.mean
+    eligible = pools.eligible
+    mean = pools.statistics.mean
     if level == 0:
         return largest(pools, mean)
     top = np.max(np.where(eligible, mean, -np.inf), axis=1, keepdims=True)
+    below_top = np.where(eligible, mean, top) - top
     with np.errstate(over="ignore"):
-        weight = np.where(eligible, np.exp((np.where(eligible, mean, top) - top) / level), 0.0)
+        weight = np.where(eligible, np.exp(below_top / level), 0.0)
     weight = weight * pools.copies
     reached = np.cumsum(weight, axis=1)
     point = uniforms(pools.seeds, 1) * reached[:, -1:]
@@ -44,7 +47,8 @@ def soft(pools: Pools, *, temperature: Positive = 1.0) -> Choice:
     return Choice(index, np.where(eligible, probability, np.nan), eligible)
 
 
-MOST = 1e200
+# A larger b would overflow, and chooses like this one.
+LARGEST_B = 1e200
 
 
 @rule(
@@ -59,7 +63,7 @@ def pessimism(pools: Pools, *, b: Level = 1.0) -> Choice:
     Candidates are offered in a random order, seeded per prompt; the larger b, the nearer to a plain
     draw, and 0 is Best-of-K. Huang et al., Is Best-of-N the best of them? (arXiv 2503.21878).
     """
-    level = min(check_level("b", b), MOST)
+    level = min(check_level("b", b), LARGEST_B)
     if level == 0:
         return largest(pools, pools.statistics.mean)
     answers = pools.expanded()
@@ -85,16 +89,21 @@ def pessimism(pools: Pools, *, b: Level = 1.0) -> Choice:
     return Choice(index, chance, pools.eligible)
 
 
-def _among(answers: Integers, values: Array | Mask, nothing: float) -> Any:
-    """Values (P, K) of the candidate behind each answer, (P, answers), `nothing` where none is."""
-    found = np.take_along_axis(values, np.maximum(answers, 0), axis=1)
-    return np.where(answers >= 0, found, nothing)
+def _among(answers: Integers, values: Array | Mask, default: float) -> Any:
+    """Values (P, K) of the candidate behind each answer, (P, answers), `default` where none is."""
+    answer_values = np.take_along_axis(values, np.maximum(answers, 0), axis=1)
+    return np.where(answers >= 0, answer_values, default)
+
+
+# The rates that the paper tries.
+RATES = (4.0, 8.0, 12.0, 16.0)
 
 
 def _poisson_grid(scale: Scale, size: str) -> Variants:
+    """Rates from four times the candidates down to 1, and those that the paper tries."""
     rates = np.geomspace(1, 4 * scale.candidates, STRENGTHS[size])
-    found = {float(f"{rate:.2g}") for rate in rates} | {4.0, 8.0, 12.0, 16.0}
-    return [{"rate": rate} for rate in sorted(found, reverse=True)]
+    rounded = {float(f"{rate:.2g}") for rate in rates}
+    return [{"rate": rate} for rate in sorted({*rounded, *RATES}, reverse=True)]
 
 
 @rule(
@@ -114,9 +123,15 @@ def poisson(pools: Pools, *, rate: Positive = 12.0, reward: Reward = "mean") -> 
 
 
 def best_drawn(pools: Pools, rate: ArrayLike, reward: str) -> Choice:
-    """The largest reward within a uniform subset of Poisson size of the eligible candidates.
+    """Choose the largest reward within a uniform random subset of the eligible candidates.
 
-    The rate is one number, or one a prompt; the flag `capped` tells where K bound the size.
+    Args:
+        pools: The pools to choose from.
+        rate: The Poisson rate of the size of the subset: one number, or one per prompt, (P,).
+        reward: What to compare, "mean" or "original".
+
+    Returns:
+        The choice. The flag `capped` tells where K bound the size.
     """
     eligible = pools.eligible
     rates = np.broadcast_to(np.asarray(rate, dtype=np.float64), len(eligible))
@@ -126,8 +141,9 @@ def best_drawn(pools: Pools, rate: ArrayLike, reward: str) -> Choice:
     usable = _among(answers, eligible, False)
     numbers = uniforms(pools.seeds, answers.shape[1] + 1)
     wanted = np.zeros(len(eligible), dtype=np.int64)
-    for each in np.unique(rates):
-        wanted[rates == each] = poisson_numbers(float(each), numbers[rates == each, 0])
+    for one_rate in np.unique(rates):
+        has_rate = rates == one_rate
+        wanted[has_rate] = poisson_numbers(float(one_rate), numbers[has_rate, 0])
     available = usable.sum(axis=1)
     order = np.argsort(np.where(usable, numbers[:, 1:], np.inf), axis=1, kind="stable")
     place = np.argsort(order, axis=1, kind="stable")
@@ -143,10 +159,17 @@ def best_drawn(pools: Pools, rate: ArrayLike, reward: str) -> Choice:
     )
 
 
-RATES = (4.0, 8.0, 12.0, 16.0)
-FEWEST = 10
+# Fewer prompts than this are not enough to choose a rate.
+FEWEST_PROMPTS = 10
 # Splits the prompts by numbers other than those that draw their subsets.
-_OTHER = np.uint64(0x5A17C0DE)
+_SPLIT_SEED = np.uint64(0x5A17C0DE)
+
+
+def _fit_rate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Tune the rate on the pools, unless it is given."""
+    if parameters["rate"] is not None:
+        return {}
+    return tune(pools, parameters["rates"])
 
 
 @rule(
@@ -154,7 +177,7 @@ _OTHER = np.uint64(0x5A17C0DE)
     takes=("copies",),
     explanation="the largest reward of {near} candidates drawn at rate {rate:g}",
     alone="the only candidate drawn at rate {rate:g}",
-    calibrate=lambda pools, p: tune(pools, p["rates"]) if p["rate"] is None else {},
+    calibrate=_fit_rate,
 )
 def hedgetune(
     pools: Pools,
@@ -170,47 +193,64 @@ def hedgetune(
     gives `rate` two numbers, one for either half; later batches keep them.
     """
     if rate is None:
-        fitted = tune(pools, rates)
-        rate, cut = fitted["rate"], fitted["cut"]
-    low, *more = rate if isinstance(rate, tuple | list) else (rate, rate)
-    if len(more) != 1:
+        tuned = tune(pools, rates)
+        rate = tuned["rate"]
+        cut = tuned["cut"]
+    if not isinstance(rate, tuple | list):
+        return best_drawn(pools, rate, reward)
+    if len(rate) != 2:
         raise InputError(f"rate is {rate}", "give one number, or one for either half")
-    return best_drawn(pools, np.where(_drawn(pools) < cut, low, more[0]), reward)
+    below_cut = _split_numbers(pools) < cut
+    return best_drawn(pools, np.where(below_cut, rate[0], rate[1]), reward)
 
 
 def tune(pools: Pools, rates: tuple[float, ...] = RATES) -> dict[str, Any]:
-    """The parameters `rate`, for prompts below and above `cut`, each tuned on the others."""
-    prompts, size = len(pools.samples), pools.shape[3]
-    if prompts < FEWEST or size < 2:
+    """Tune the rate of each half of the prompts on the other half.
+
+    Returns:
+        The parameters `rate`, for prompts below and above `cut`, and `cut`.
+
+    Raises:
+        InputError: If there are too few prompts or samples.
+    """
+    prompts, _, _, size = pools.shape
+    if prompts < FEWEST_PROMPTS or size < 2:
         raise InputError(
             f"hedgetune cannot choose a rate from {prompts} prompts with {size} samples",
-            f"give rate=..., or at least {FEWEST} prompts with two samples each",
+            f"give rate=..., or at least {FEWEST_PROMPTS} prompts with two samples each",
         )
-    drawn = _drawn(pools)
-    cut = float(np.median(drawn))
-    below = drawn < cut
-    return {"rate": (tune_rate(pools, ~below, rates), tune_rate(pools, below, rates)), "cut": cut}
+    split_numbers = _split_numbers(pools)
+    cut = float(np.median(split_numbers))
+    below = split_numbers < cut
+    rate_below = tune_rate(pools, ~below, rates)
+    rate_above = tune_rate(pools, below, rates)
+    return {"rate": (rate_below, rate_above), "cut": cut}
 
 
-def _drawn(pools: Pools) -> Array:
+def _split_numbers(pools: Pools) -> Array:
     """What the prompts are halved by, (P,), in [0, 1)."""
-    return uniforms(pools.seeds ^ _OTHER, 1)[:, 0]
+    return uniforms(pools.seeds ^ _SPLIT_SEED, 1)[:, 0]
 
 
 def tune_rate(pools: Pools, among: Mask, rates: tuple[float, ...] = RATES) -> float:
-    """The rate with the largest expected held-out mean among (P,) prompts; ties to the largest.
+    """Find the rate with the largest expected held-out mean; ties go to the largest rate.
 
     Even samples select and odd samples judge, and the expectation over the random subset is exact.
+
+    Args:
+        pools: The pools of all prompts.
+        among: The prompts to use, (P,).
+        rates: The rates to try.
     """
-    chosen = pools.normalized(risk.mean(pools.samples[..., 0::2])).mean(axis=1)
-    judged = pools.normalized(risk.mean(pools.samples[..., 1::2])).mean(axis=1)
-    usable = pools.eligible & ~np.isnan(chosen) & ~np.isnan(judged) & among[:, None]
+    selecting = pools.normalized(risk.mean(pools.samples[..., 0::2])).mean(axis=1)
+    judging = pools.normalized(risk.mean(pools.samples[..., 1::2])).mean(axis=1)
+    usable = pools.eligible & ~np.isnan(selecting) & ~np.isnan(judging) & among[:, None]
     answers = pools.expanded()
-    chosen = _among(answers, chosen, np.nan)
-    judged = _among(answers, judged, np.nan)
+    selecting = _among(answers, selecting, np.nan)
+    judging = _among(answers, judging, np.nan)
     usable = _among(answers, usable, False)
-    order = np.argsort(np.where(usable, -chosen, np.inf), axis=1, kind="stable")
-    ranked = np.take_along_axis(np.where(usable, judged, 0.0), order, axis=1)
+    order = np.argsort(np.where(usable, -selecting, np.inf), axis=1, kind="stable")
+    ranked = np.take_along_axis(np.where(usable, judging, 0.0), order, axis=1)
     counts = usable.sum(axis=1)
     gains = []
     for rate in rates:

@@ -15,8 +15,10 @@ from darc.typing import Array, Level, Positive, Reward, Share, Tail
 
 
 def _mbr_grid(scale: Scale, size: str) -> Variants:
-    warm = knob("temperature", 0.05, 5.0, power=1)(scale, size)[1:]
-    return [{"weights": "uniform"}, *({"weights": "reward", **each} for each in warm)]
+    """Uniform weights, and weights by reward at every temperature but 0."""
+    temperatures = knob("temperature", 0.05, 5.0, power=1)(scale, size)[1:]
+    by_reward = [{"weights": "reward", **variant} for variant in temperatures]
+    return [{"weights": "uniform"}, *by_reward]
 
 
 @rule(
@@ -48,30 +50,46 @@ def mbr(
 
 
 def mean_similarity(pools: Pools, logits: Array | None = None) -> Array:
-    """Each candidate's mean similarity to the other present ones, (P, K); 0 for an only one.
+    """Average how similar each candidate is to the other present ones.
 
-    The others count alike, or by exp(logits), (P, K). Copies of a candidate are others, too.
+    Args:
+        pools: The pools, with the side input `similarity`.
+        logits: The others count by exp(logits), (P, K). By default they count alike.
+
+    Returns:
+        Mean similarities, (P, K); 0 for an only candidate. Copies of a candidate are others, too.
     """
     similarity = pools.side_input("similarity")
-    times = pools.copies[:, None, :] - np.eye(similarity.shape[1])
-    others = pools.present[:, None, :] & (times > 0)
-    each = np.where(others, 0.0 if logits is None else logits[:, None, :], -np.inf)
-    top = each.max(axis=2, keepdims=True)
-    weight = times * np.exp(each - np.where(np.isfinite(top), top, 0.0))
-    total = np.where(others, weight * similarity, 0.0).sum(axis=2)
+    copies = pools.copies[:, None, :] - np.eye(similarity.shape[1])
+    is_other = pools.present[:, None, :] & (copies > 0)
+    if logits is None:
+        logits = np.zeros(pools.present.shape)
+    log_weight = np.where(is_other, logits[:, None, :], -np.inf)
+    top = log_weight.max(axis=2, keepdims=True)
+    weight = copies * np.exp(log_weight - np.where(np.isfinite(top), top, 0.0))
+    total = np.where(is_other, weight * similarity, 0.0).sum(axis=2)
     return np.asarray(total / np.maximum(weight.sum(axis=2), 1e-300))
+
+
+# Shares of votes that differ by less are equal.
+ROUNDING_OF_SHARES = 1e-9
 
 
 def _majority_needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     by = parameters["by"]
     if by == "meaning":
         return ("similarity",)
-    return (f"same_{by}",) if by in ("text", "number", "call") else ()
+    if by in ("text", "number", "call"):
+        return (f"same_{by}",)
+    return ()
 
 
 def _majority_grid(scale: Scale, size: str) -> Variants:
-    shares = np.linspace(0, 1, {"coarse": 6, "fine": 21}[size]).round(2).tolist()
-    return [*({"share": share} for share in shares), {}]
+    """Shares from 0 to 1, and the largest class."""
+    count = {"coarse": 6, "fine": 21}[size]
+    shares = np.linspace(0, 1, count).round(2).tolist()
+    variants: Variants = [{"share": share} for share in shares]
+    return [*variants, {}]
 
 
 @rule(
@@ -109,19 +127,19 @@ def majority(
         same = codes[:, :, None] == codes[:, None, :]
     same = (same | np.eye(same.shape[1], dtype=bool)) & pools.present[:, None, :]
     votes = np.where(pools.present, pools.copies, 0.0)
-    shared = (same * votes[:, None, :]).sum(axis=2)
-    held = shared / np.maximum(votes.sum(axis=1, keepdims=True), 1)
+    votes_of_class = (same * votes[:, None, :]).sum(axis=2)
+    share_of_class = votes_of_class / np.maximum(votes.sum(axis=1, keepdims=True), 1)
     if share is None:
-        least = np.where(pools.eligible, held, 0.0).max(axis=1, keepdims=True)
+        needed = np.where(pools.eligible, share_of_class, 0.0).max(axis=1, keepdims=True)
     else:
-        least = np.full((1, 1), check_level("share", share))
-    agreed = pools.eligible & (held >= least - 1e-9)
-    none = ~agreed.any(axis=1)
+        needed = np.full((1, 1), check_level("share", share))
+    agreed = pools.eligible & (share_of_class >= needed - ROUNDING_OF_SHARES)
+    no_majority = ~agreed.any(axis=1)
     return largest(
         pools,
         pools.statistics.mean,
-        np.where(none[:, None], pools.eligible, agreed),
-        flags={"no_majority": none},
+        np.where(no_majority[:, None], pools.eligible, agreed),
+        flags={"no_majority": no_majority},
         facts={"near": agreed.sum(axis=1)},
     )
 
@@ -129,17 +147,21 @@ def majority(
 def _rbon_needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     if parameters["form"] == "wd":
         return ("similarity",)
-    return ("log_likelihood",) if parameters["per_token"] else ("log_likelihood", "tokens")
+    if parameters["per_token"]:
+        return ("log_likelihood",)
+    return ("log_likelihood", "tokens")
 
 
 def _rbon_grid(scale: Scale, size: str) -> Variants:
     """Both forms as far as their side inputs vary; 0, which is the same in both, once."""
-    found: Variants = []
+    grid: Variants = []
     for form, side in (("kl", "log_likelihood"), ("wd", "similarity")):
         if side in dict(scale.spreads):
             variants = knob("b", 0.02, 5.0, power=1, per=side)(scale, size)
-            found += [{**each, "form": form} for each in variants[len(found) > 0 :]]
-    return found or [{"b": 0.0}]
+            if grid:
+                variants = variants[1:]
+            grid += [{**variant, "form": form} for variant in variants]
+    return grid or [{"b": 0.0}]
 
 
 @rule(
@@ -167,7 +189,8 @@ def rbon(
         bonus = mean_similarity(pools)
     elif form == "kl":
         bonus = pools.side_input("log_likelihood")
-        bonus = bonus if per_token else bonus * pools.side_input("tokens")
+        if not per_token:
+            bonus = bonus * pools.side_input("tokens")
     else:
         raise InputError(f"form must be 'kl' or 'wd', not {form!r}")
     return largest(pools, pools.reward(reward) + weight * bonus)

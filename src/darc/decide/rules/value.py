@@ -91,9 +91,10 @@ def tau(
     feasible = pools.eligible & capped
     infeasible = ~np.any(feasible, axis=1)
     feasible = np.where(infeasible[:, None], pools.eligible, feasible)
+    compared = statistics.value if objective == "value" else statistics.mean
     return largest(
         pools,
-        statistics.value if objective == "value" else statistics.mean,
+        compared,
         feasible,
         flags={"infeasible": infeasible},
         facts={"threshold": threshold, "near": feasible.sum(axis=1)},
@@ -126,7 +127,8 @@ def _quantile(premium: Array, share: float) -> Array:
 )
 def epsilon(pools: Pools, *, epsilon: Level = 0.25) -> Choice:
     """Lowest sigma among values within epsilon of the best (DARC-epsilon); ties to mean, value."""
-    statistics, eligible = pools.statistics, pools.eligible
+    statistics = pools.statistics
+    eligible = pools.eligible
     band = check_level("epsilon", epsilon)
     value = np.where(eligible & ~np.isnan(statistics.value), statistics.value, -np.inf)
     top = value.argmax(axis=1)[:, None]

@@ -30,7 +30,8 @@ def borda(pools: Pools) -> Choice:
     voted = others > 0
     share = np.where(voted, below / np.maximum(others, 1), 0.0).sum(axis=2)
     # Whom nobody compared is as good as the average.
-    return largest(pools, np.where(voted.any(2), share / np.maximum(voted.sum(2), 1), 0.5))
+    mean_share = share / np.maximum(voted.sum(axis=2), 1)
+    return largest(pools, np.where(voted.any(axis=2), mean_share, 0.5))
 
 
 def averaged(pools: Pools) -> Array:
@@ -47,7 +48,8 @@ def by_rater(pools: Pools) -> Array:
     ratings = averaged(pools)
     if pools.raters is None:
         return ratings
-    return stacked([_columns(*each) for each in zip(ratings, pools.raters.codes, strict=True)])
+    prompts = zip(ratings, pools.raters.codes, strict=True)
+    return stacked([_columns(prompt_ratings, codes) for prompt_ratings, codes in prompts])
 
 
 def _columns(ratings: Array, raters: Integers) -> Array:
@@ -56,11 +58,12 @@ def _columns(ratings: Array, raters: Integers) -> Array:
     if not known.any():
         return ratings
     people, column = np.unique(raters[known], return_inverse=True)
-    place = np.nonzero(known)[0], column
-    total, times = np.zeros((2, len(ratings), len(people)))
+    place = (np.nonzero(known)[0], column)
+    total = np.zeros((len(ratings), len(people)))
+    count = np.zeros((len(ratings), len(people)))
     np.add.at(total, place, ratings[known])
-    np.add.at(times, place, 1.0)
-    return np.where(times > 0, total / np.maximum(times, 1.0), np.nan)
+    np.add.at(count, place, 1.0)
+    return np.where(count > 0, total / np.maximum(count, 1.0), np.nan)
 
 
 @rule(
@@ -86,7 +89,8 @@ def leximin(pools: Pools) -> Choice:
     return largest(pools, np.asarray(rank, dtype=np.float64))
 
 
-BELOW = 0.1
+# The default floor is this share of the prompt's range below its lowest sample.
+FLOOR_SHARE = 0.1
 
 
 @rule(
@@ -106,7 +110,7 @@ def nash(pools: Pools, *, floor: Number | None = None) -> Choice:
     if floor is None:
         low = np.min(samples, axis=(1, 2), keepdims=True, where=known, initial=np.inf)
         high = np.max(samples, axis=(1, 2), keepdims=True, where=known, initial=-np.inf)
-        base = low - np.where(high > low, BELOW * (high - low), 1.0)
+        base = low - np.where(high > low, FLOOR_SHARE * (high - low), 1.0)
     else:
         base = np.full((1, 1, 1), check_number("floor", floor))
     with np.errstate(divide="ignore"):
@@ -114,7 +118,8 @@ def nash(pools: Pools, *, floor: Number | None = None) -> Choice:
     return largest(pools, gain.sum(axis=2) / np.maximum(known.sum(axis=2), 1))
 
 
-NOTHING = 1e-9
+# A candidate of which no more is left is consumed.
+CONSUMED = 1e-9
 
 
 @rule(
@@ -131,19 +136,22 @@ def veto(pools: Pools) -> Choice:
     candidates as it is of the raters. Ianovski and Kondratev, Computing the proportional veto core
     (AAAI 2021), after Moulin (1981). O(P K^2 n).
     """
-    ratings, standing = by_rater(pools), pools.eligible.copy()
-    left, until = standing.astype(float), np.zeros(standing.shape)
+    ratings = by_rater(pools)
+    standing = pools.eligible.copy()
+    remaining = standing.astype(float)
+    stood_until = np.zeros(standing.shape)
     clock = np.zeros((len(ratings), 1))
     for _ in range(ratings.shape[1]):
         liked = np.where(standing[..., None] & ~np.isnan(ratings), ratings, np.inf)
         least = liked.min(axis=1, keepdims=True)
-        consumed = (liked == least) & np.isfinite(least)
-        speed = (consumed / np.maximum(consumed.sum(axis=1, keepdims=True), 1)).sum(axis=2)
+        eaten = (liked == least) & np.isfinite(least)
+        speed = (eaten / np.maximum(eaten.sum(axis=1, keepdims=True), 1)).sum(axis=2)
         with np.errstate(divide="ignore", invalid="ignore"):
-            time = np.where(speed > 0, left / speed, np.inf).min(axis=1, keepdims=True)
+            time = np.where(speed > 0, remaining / speed, np.inf).min(axis=1, keepdims=True)
         time = np.where(np.isfinite(time), time, 0.0)
-        left, clock = left - speed * time, clock + time
-        until = np.where(standing, clock, until)
-        standing &= ~((speed > 0) & (left <= NOTHING))
+        remaining = remaining - speed * time
+        clock = clock + time
+        stood_until = np.where(standing, clock, stood_until)
+        standing &= ~((speed > 0) & (remaining <= CONSUMED))
     # Whom nobody consumed outlasts the others.
-    return largest(pools, np.where(standing, until + 1.0, until))
+    return largest(pools, np.where(standing, stood_until + 1.0, stood_until))
