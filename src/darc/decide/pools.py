@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from darc.decide.ids import Ids
+from darc.decide.options import SelectOptions
 from darc.decide.standards import NO_STANDARDS, Standards
 from darc.decide.statistics import risk
 from darc.decide.statistics.arrays import check_level
@@ -21,44 +22,71 @@ from darc.typing import Array, Integers, Mask
 
 def over_scorers(values: Array) -> Array:
     """The mean over scorers of values (P, M, ...), as far as they are known, (P, ...)."""
-    times = (~np.isnan(values)).sum(axis=1)
-    return np.where(times > 0, np.nansum(values, axis=1) / np.maximum(times, 1), np.nan)
+    count = (~np.isnan(values)).sum(axis=1)
+    total = np.nansum(values, axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """What a lazy search has settled, (P, K): the statistics, who may win, who is ruled out."""
+    """What a lazy search has settled, (P, K) each."""
 
     statistics: Statistics
+    #: Candidates that may be chosen.
     eligible: Mask
+    #: Candidates that were given up early.
     dropped: Mask
 
 
 @dataclass(frozen=True, eq=False)
 class Pools:
-    """P prompts with K candidates, M scorers and up to n samples each; NaN marks what is missing.
+    """P prompts with K candidates, M scorers and up to n samples each, as rules see them.
 
-    A candidate without any sample is absent (shorter pools are padded so). A present candidate is
-    `eligible` when it has at least `min_samples` samples, by default half of its pool's largest
-    count, since few samples flatter a candidate; where none has, all present ones are. `raters`
-    names who gave each sample, (P, K, n), and `systems` what wrote each candidate, (P, K). `drawn`
-    has the seeds of the prompts, or makes them. `sample` is what one sample is, such as "rater" or
-    "rewrite", and `standards` say what counts as a good rating.
+    A candidate without any sample is absent (shorter pools are padded so).
     """
 
+    #: (P, M, K, n), NaN where there is no sample.
     samples: Array
+    #: Risk aversion of the entropic value.
     beta: float = 1.0
+    #: Hedge over scorers: the weight of the soft minimum.
     gamma: float = 1.0
+    #: "prompt", "none" or the scorers' (locations, scales). None means "prompt" for several scorers
+    #: and "none" for one.
     normalize: Normalization = None
+    #: Weights of the samples, of their shape.
     weights: Array | None = None
+    #: A present candidate is eligible if it has so many samples, by default half of its pool's
+    #: largest count, since few samples flatter a candidate. Where none has, all present ones are.
     min_samples: int | None = None
+    #: The seeds of the prompts, (P,), or a function that makes them.
     drawn: Seeds | Callable[[], Seeds] = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    #: Side inputs by name, (P, K, ...).
     side: Mapping[str, Array] = field(default_factory=dict)
+    #: What a lazy search has settled, None if all samples are given.
     settled: Settled | None = None
+    #: Who gave each sample, (P, K, n).
     raters: Ids | None = None
+    #: What wrote each candidate, (P, K).
     systems: Ids | None = None
+    #: What one sample is, such as "rater" or "rewrite".
     sample: str = "sample"
+    #: What counts as a good rating.
     standards: Standards = NO_STANDARDS
+
+    @classmethod
+    def with_options(cls, samples: Array, options: SelectOptions, **fields: Any) -> "Pools":
+        """The pools of samples (P, M, K, n), with options and other fields."""
+        return cls(
+            samples,
+            beta=options.beta,
+            gamma=options.gamma,
+            normalize=options.normalize,
+            min_samples=options.min_samples,
+            sample=options.sample,
+            standards=options.standards,
+            **fields,
+        )
 
     @property
     def about_wording(self) -> bool:
@@ -67,8 +95,10 @@ class Pools:
 
     @cached_property
     def seeds(self) -> Seeds:
-        """One seed a prompt, (P,), made when a rule that draws first asks for them."""
-        return self.drawn() if callable(self.drawn) else self.drawn
+        """One seed per prompt, (P,), made when a rule that draws first asks for them."""
+        if callable(self.drawn):
+            return self.drawn()
+        return self.drawn
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -99,10 +129,10 @@ class Pools:
         if self.settled is not None:
             return self.settled.eligible
         count = self.statistics.count
-        least = (
-            count.max(axis=1, keepdims=True) / 2 if self.min_samples is None else self.min_samples
-        )
-        enough = self.present & (count >= least)
+        if self.min_samples is None:
+            enough = self.present & (count >= count.max(axis=1, keepdims=True) / 2)
+        else:
+            enough = self.present & (count >= self.min_samples)
         candidates = np.where(enough.any(axis=1, keepdims=True), enough, self.present)
         if self.standards.no_rating_below is None:
             return candidates
@@ -121,8 +151,10 @@ class Pools:
     @property
     def left_out(self) -> Mask:
         """Present candidates with too few samples to be chosen, (P, K)."""
-        ruled_out = False if self.settled is None else self.settled.dropped
-        return np.asarray(self.present & ~self.eligible & ~ruled_out & ~(self.ratings_too_low > 0))
+        left_out = self.present & ~self.eligible & ~(self.ratings_too_low > 0)
+        if self.settled is None:
+            return np.asarray(left_out)
+        return np.asarray(left_out & ~self.settled.dropped)
 
     @cached_property
     def tolerance(self) -> Array:
@@ -130,19 +162,28 @@ class Pools:
 
         |mean| + sqrt(n) sigma bounds the largest |sample| from above.
         """
-        each = self.by_scorer
-        reach = np.nan_to_num(each.sigma) * np.sqrt(each.count) + np.abs(np.nan_to_num(each.mean))
+        statistics = self.by_scorer
+        mean = np.abs(np.nan_to_num(statistics.mean))
+        reach = np.nan_to_num(statistics.sigma) * np.sqrt(statistics.count) + mean
         return np.asarray(ROUNDING * reach.max(axis=1))
 
     def normalized(self, samples: Array) -> Array:
         """Raw numbers (P, M, K, ...) in the units of the statistics."""
-        extra = (...,) + (None,) * (samples.ndim - 2)
         statistics = self.statistics
-        scaled = (samples - statistics.location[extra]) / statistics.scale[extra]
-        return np.where(statistics.constant[extra] & ~np.isnan(scaled), 0.0, scaled)
+        # Location and scale are (P, M), and get as many axes as the samples have.
+        with_axes = (...,) + (None,) * (samples.ndim - 2)
+        scaled = (samples - statistics.location[with_axes]) / statistics.scale[with_axes]
+        return np.where(statistics.constant[with_axes] & ~np.isnan(scaled), 0.0, scaled)
 
     def reward(self, kind: str) -> Array:
-        """One reward a candidate, (P, K): its samples' "mean", or its first, "original" sample."""
+        """One reward per candidate, (P, K).
+
+        Args:
+            kind: "mean" for the mean of its samples, "original" for its first sample.
+
+        Raises:
+            InputError: If an original's score is missing, or there is no such kind.
+        """
         if kind == "mean":
             return self.statistics.mean
         if kind == "original":
@@ -170,11 +211,10 @@ class Pools:
 
         Rules that go by how often an answer was written take it from the side input `copies`.
         """
-        given = self.side.get("copies")
-        if given is None:
+        copies = self.side.get("copies")
+        if copies is None:
             return np.ones(self.present.shape)
-        known = self.present & (given >= 1)
-        return np.where(known, given, 1.0)
+        return np.where(self.present & (copies >= 1), copies, 1.0)
 
     def expanded(self) -> Integers:
         """The candidate behind each written answer, (P, answers), -1 where a pool has fewer.
@@ -186,29 +226,37 @@ class Pools:
             return np.broadcast_to(np.arange(copies.shape[1]), copies.shape)
         size = int(copies.sum(axis=1).max())
         places = np.full((len(copies), size), -1, dtype=np.int64)
-        for row, own in zip(places, copies, strict=True):
-            row[: own.sum()] = np.repeat(np.arange(len(own)), own)
+        for row, row_copies in zip(places, copies, strict=True):
+            row[: row_copies.sum()] = np.repeat(np.arange(len(row_copies)), row_copies)
         return places
 
     def part(self, rows: slice | Integers) -> "Pools":
         """The pools of some prompts."""
+        changes: dict[str, Any] = {}
+        if self.weights is not None:
+            changes["weights"] = self.weights[rows]
+        if self.raters is not None:
+            changes["raters"] = self.raters.part(rows)
+        if self.systems is not None:
+            changes["systems"] = self.systems.part(rows)
         return replace(
             self,
             settled=None,
             samples=self.samples[rows],
-            weights=None if self.weights is None else self.weights[rows],
             drawn=self.seeds[rows],
             side={name: array[rows] for name, array in self.side.items()},
-            raters=None if self.raters is None else self.raters.part(rows),
-            systems=None if self.systems is None else self.systems.part(rows),
+            **changes,
         )
 
     def one(self, position: int) -> "Pools":
         """The pool of one prompt, as a batch of one that keeps the statistics."""
-        part = slice(position, position + 1)
-        dropped = np.zeros_like(self.eligible) if self.settled is None else self.settled.dropped
-        settled = Settled(cut(self.statistics, part), self.eligible[part], dropped[part])
-        return replace(self.part(part), settled=settled)
+        row = slice(position, position + 1)
+        eligible = self.eligible[row]
+        dropped = np.zeros_like(eligible)
+        if self.settled is not None:
+            dropped = self.settled.dropped[row]
+        settled = Settled(cut(self.statistics, row), eligible, dropped)
+        return replace(self.part(row), settled=settled)
 
     def sharing(self, **changes: Any) -> "Pools":
         """The same samples with other side inputs or `min_samples`; the statistics are shared."""
@@ -218,11 +266,16 @@ class Pools:
 
     def keeping_few(self) -> "Pools":
         """The same pools, where a candidate with few samples is eligible unless told otherwise."""
-        told = self.min_samples is not None or self.settled is not None
-        return self if told else self.sharing(min_samples=1)
+        if self.min_samples is not None or self.settled is not None:
+            return self
+        return self.sharing(min_samples=1)
 
     def check(self) -> None:
-        """Raise an `InputError` where a prompt has no candidate to choose."""
+        """Check that the options can be used and every prompt has a candidate.
+
+        Raises:
+            InputError: If not.
+        """
         check_level("beta", self.beta)
         check_level("gamma", self.gamma)
         if self.standards.no_rating_below is not None and self.shape[1] > 1:
@@ -234,6 +287,7 @@ class Pools:
             raise InputError(f"min_samples must be at least 1, not {self.min_samples}")
         empty = ~np.any(self.present, axis=1)
         if empty.any():
-            where = int(np.argmax(empty))
-            place = f"prompt {where} has" if len(empty) > 1 else "there is"
-            raise InputError(f"{place} no candidate with a score", "give at least one sample")
+            subject = "there is"
+            if len(empty) > 1:
+                subject = f"prompt {int(np.argmax(empty))} has"
+            raise InputError(f"{subject} no candidate with a score", "give at least one sample")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from darc.decide.ids import Ids, rater_ids, recurring_systems, system_ids
 from darc.decide.sample_batch import SampleBatch
-from darc.decide.select import SIDE_INPUTS
+from darc.decide.side_inputs import SIDE_INPUTS
 from darc.decide.statistics.draws import candidate_lots
 from darc.errors import InputError, UnknownName
 from darc.ratings.lazy import LazyMapping, LazySequence

@@ -7,7 +7,7 @@ import numpy as np
 
 from darc.decide.method import Method
 from darc.decide.registry import rules
-from darc.decide.select import SIDE_INPUTS
+from darc.decide.side_inputs import SIDE_INPUTS
 from darc.decide.statistics import risk
 from darc.decide.tuning_grid import BETAS, STRENGTHS, Knob, Scale, steps
 from darc.errors import InputError, UnknownName

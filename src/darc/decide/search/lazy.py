@@ -3,35 +3,38 @@
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from darc.decide.decision import Decision, Labels, decide
+from darc.decide.options import SelectOptions
 from darc.decide.pools import Pools, Settled
 from darc.decide.rule import Rule
 from darc.decide.search.plans import NEVER
 from darc.decide.search.rows import DOUBTFUL, GAP, SURE, Cell, Row, SearchFrame, View
-from darc.decide.standards import NO_STANDARDS, Standards
 from darc.decide.statistics.arrays import as_bounds
 from darc.decide.statistics.kernel import Normalization, fixed_constants
 from darc.errors import InputError
 from darc.typing import Array, Mask
 
+#: A candidate and a sample of it.
 Pair = tuple[int, int]
-# "exact" stops when the choice is certain, "likely" when it is very probably final.
+#: "exact" stops when the choice is certain, "likely" when it is very probably final.
 SearchMode = Literal["exact", "likely"]
-
-REMEMBERED = 1000
 
 
 class LazySearch:
     """Asks for samples of K candidates until the rule's choice among them is certain.
 
-    `ask(batch)` returns the (candidate, sample) pairs to score next, at most `batch`; `tell(pairs,
-    values)` takes their scores; `done` says that the choice is certain, and `decision()` is the
-    result. `best_so_far()` decides from what is seen, at any time after the first answer.
+    `ask` returns the pairs to score next, `tell` takes their scores, `done` says that the choice is
+    certain, and `decision` returns it. `best_so_far` decides from what is seen, at any time after
+    the first answer.
+
+    Attributes:
+        calls: How many samples were asked for and answered.
+        clipped: How many of them lay outside the bounds and were clipped.
     """
 
     def __init__(
@@ -41,53 +44,59 @@ class LazySearch:
         n_samples: int,
         bounds: ArrayLike,
         *,
-        beta: float = 1.0,
-        gamma: float = 1.0,
-        normalize: Normalization = None,
-        min_samples: int | None = None,
+        options: SelectOptions,
         clip: bool = False,
         labels: Labels | None = None,
-        standards: Standards = NO_STANDARDS,
     ) -> None:
+        """Start a search.
+
+        Args:
+            rule: The rule, which must have a plan.
+            n_candidates: The number of candidates.
+            n_samples: The number of samples of a candidate.
+            bounds: (a, b) or one pair per scorer, within which all scores lie.
+            options: How samples are compared.
+            clip: Whether scores outside the bounds are clipped instead of refused.
+            labels: What to call candidates, scorers and samples.
+
+        Raises:
+            InputError: If the rule cannot be searched lazily with these options.
+        """
         if rule.plan is None:
             raise InputError(f"rule {rule.name!r} cannot be searched lazily", "use darc.select")
         if n_candidates < 1 or n_samples < 1:
             raise InputError("there must be at least one candidate and one sample")
-        if isinstance(normalize, str) and normalize == "prompt":
+        if isinstance(options.normalize, str) and options.normalize == "prompt":
             raise InputError(
                 "normalisation within the prompt couples all samples",
                 "give fixed constants, normalize=(location, scale), or score everything",
             )
-        if standards.no_rating_below is not None:
+        if options.standards.no_rating_below is not None:
             raise InputError(
                 "no_rating_below cannot be checked without every rating", "use darc.select"
             )
+        if rule.allow_few_samples and options.min_samples is None:
+            options = replace(options, min_samples=1)
         self._rule = rule
         self._plan = rule.plan
+        self._options = options
         self._bounds = bounds
-        self._normalize = normalize
         self._clip = clip
         self._labels = labels or Labels()
-        scorers = max(1, len(np.atleast_2d(np.asarray(bounds, dtype=object))))
-        if rule.allow_few_samples and min_samples is None:
-            min_samples = 1
-        self._pools = Pools(
-            np.zeros((1, scorers, 2, 2)),
-            beta=beta,
-            gamma=gamma,
-            min_samples=min_samples,
-            sample=self._labels.sample,
-            standards=standards,
-        )
-        self._shape = n_candidates, n_samples
-        self._known: list[float] | None = None
-        # Any bounds will do before the first answer: every candidate is alike.
-        self._begin([0.0] * scorers, [1.0] * scorers)
+        self._n_candidates = n_candidates
+        self._n_samples = n_samples
+        # Samples of each candidate that were asked for and are not answered yet.
         self._asked: dict[int, tuple[int, ...]] = {}
+        # The priorities given what is seen, None where they are to be worked out anew.
+        self._current_priority: list[float] | None = None
         self.calls = 0
         self.clipped = 0
+        # How many scorers there are is known from the first answer only, and any bounds will do
+        # before it: every candidate is alike.
+        scorers = max(1, len(np.atleast_2d(np.asarray(bounds, dtype=object))))
+        self._begin([0.0] * scorers, [1.0] * scorers)
         as_bounds(bounds, scorers)
-        _check_parameters(self._rule, self._pools)
+        _check_parameters(rule, options, scorers)
 
     @property
     def done(self) -> bool:
@@ -95,10 +104,16 @@ class LazySearch:
         return max(self._priority()) == NEVER
 
     def ask(self, batch: int = 1) -> list[Pair]:
-        """The pairs to score next, most urgent first; none when the rest can wait for answers.
+        """List the pairs to score next, the most urgent first.
 
         Within a batch, and for pairs not yet answered, the search goes on as if the missing answer
         were the mean of what is seen of that candidate.
+
+        Args:
+            batch: The largest number of pairs.
+
+        Returns:
+            Pairs of (candidate, sample); none when the rest can wait for answers.
         """
         if batch < 1:
             raise InputError(f"batch_size must be at least 1, not {batch}")
@@ -109,7 +124,7 @@ class LazySearch:
 
     def _next_pairs(self, batch: int) -> list[Pair]:
         """The pairs to score next, at most `batch`, without those that are waited for."""
-        rows = self._ahead()
+        rows = self._expected_rows()
         pending = dict(self._asked)
         overall: Cell = ()
         pairs: list[Pair] = []
@@ -128,51 +143,70 @@ class LazySearch:
             pending[candidate] = (*pending.get(candidate, ()), sample)
             if len(pairs) < batch:
                 # A guess that equals the overall mean does not change it.
-                overall = () if row.seen else overall or _overall(rows)
+                overall = () if row.seen else overall or _overall_mean(rows)
                 guess = row.average or overall
                 rows[candidate] = self._rows[candidate].guessed(pending[candidate], guess)
         return pairs
 
     def tell(self, pairs: Sequence[Pair], values: ArrayLike) -> None:
-        """Record the scores of pairs that were asked for; NaN where there is no such sample."""
-        answers = self._answers(pairs, values)
+        """Record scores.
+
+        Args:
+            pairs: Pairs that were asked for.
+            values: Their scores, (pairs,) or (pairs, M), NaN where there is no such sample.
+
+        Raises:
+            InputError: If a pair was not asked for, or a score cannot be used.
+        """
+        answers = self._check_answers(pairs, values)
         if self.calls == 0:
             scorers = answers.shape[1]
             low, high = as_bounds(self._bounds, scorers).T
             self._begin(low.tolist(), high.tolist(), self._constants(scorers))
-        taken = list(map(self._taken, pairs, answers.tolist()))
+        checked = [
+            self._check_answer(pair, scores)
+            for pair, scores in zip(pairs, answers.tolist(), strict=True)
+        ]
         changed: dict[int, list[Cell | None]] = {}
-        for (candidate, sample), (raw, cell, clipped) in zip(pairs, taken, strict=True):
-            self._told.append((candidate, sample))
-            self._scores.append(raw)
-            changed.setdefault(candidate, list(self._rows[candidate].cells))[sample] = cell
-            self._asked[candidate] = tuple([i for i in self._asked[candidate] if i != sample])
-            self.clipped += clipped
+        for (candidate, sample), answer in zip(pairs, checked, strict=True):
+            self._answered.append((candidate, sample))
+            self._scores.append(answer.scores)
+            self.clipped += answer.clipped
+            cells = changed.setdefault(candidate, list(self._rows[candidate].cells))
+            cells[sample] = answer.cell
+            waiting = [place for place in self._asked[candidate] if place != sample]
+            self._asked[candidate] = tuple(waiting)
         for candidate, cells in changed.items():
             self._rows[candidate] = Row(self._frame, cells)
             if not self._asked[candidate]:
                 del self._asked[candidate]
-        self._known = None
+        self._current_priority = None
         self.calls += len(pairs)
 
     def decision(self) -> Decision:
-        """The rule's choice, which further samples cannot change."""
+        """The rule's choice, which further samples cannot change.
+
+        Raises:
+            InputError: If the choice is not certain yet.
+        """
         if not self.done:
             raise InputError("the choice is not certain yet", "go on asking, or use best_so_far()")
         rows = self._rows
-        high = np.array(self._limits[1])
+        high = np.array(self._high)
         dropped = np.array([[not row.complete for row in rows]])
-        pools = self._with(np.where(self._unseen(), high[:, None, None], self._samples()))
-        known = pools.statistics
+        pools = self._pools(np.where(self._unseen(), high[:, None, None], self._samples()))
+        # Of what was given up early only bounds are known.
         least_sigma = [row.least_sigma for row in rows]
         least_premium = [row.least_premium for row in rows]
         statistics = replace(
-            known,
-            sigma=np.where(dropped, least_sigma, known.sigma),
-            risk_premium=np.where(dropped, least_premium, known.risk_premium),
+            pools.statistics,
+            sigma=np.where(dropped, least_sigma, pools.statistics.sigma),
+            risk_premium=np.where(dropped, least_premium, pools.statistics.risk_premium),
         )
-        sure = np.array([[each is SURE for each in View(self._frame, rows).standing]])
-        eligible = sure if sure.any() else pools.present & ~dropped
+        standing = View(self._frame, rows).standing
+        eligible = np.array([[candidate is SURE for candidate in standing]])
+        if not eligible.any():
+            eligible = pools.present & ~dropped
         settled = Settled(statistics, eligible, dropped)
         decision = decide(self._rule, replace(pools, settled=settled))[0]
         return self._described(decision, dropped[0])
@@ -189,10 +223,10 @@ class LazySearch:
         samples = self._samples()
         if np.isnan(samples).all():
             raise InputError("nothing has been scored yet", "tell at least one score first")
-        decision = decide(self._rule, self._with(samples))[0]
-        return self._described(decision, self._not_known(decision.index))
+        decision = decide(self._rule, self._pools(samples))[0]
+        return self._described(decision, self._incomplete_others(decision.index))
 
-    def _not_known(self, chosen: int) -> Mask:
+    def _incomplete_others(self, chosen: int) -> Mask:
         """Which candidates other than the chosen one have samples that were not seen, (K,)."""
         incomplete = np.array([not row.complete for row in self._rows])
         incomplete[chosen] = False
@@ -216,154 +250,172 @@ class LazySearch:
         """Which samples were never answered, (K, n)."""
         return np.array([[cell is None for cell in row.cells] for row in self._rows])
 
-    def _with(self, samples: Array) -> Pools:
-        return replace(self._pools, samples=samples[None], normalize=self._constants(len(samples)))
+    def _pools(self, samples: Array) -> Pools:
+        """Samples (M, K, n) of this prompt, as the rule sees them."""
+        options = replace(self._options, normalize=self._constants(len(samples)))
+        return Pools.with_options(samples[None], options)
 
     def _constants(self, scorers: int) -> Normalization:
-        if self._normalize is None and scorers > 1:
+        """The normalisation for so many scorers."""
+        normalize = self._options.normalize
+        if normalize is not None:
+            return normalize
+        if scorers > 1:
             raise InputError(
                 "several scorers cannot be compared without constants",
-                "give normalize=(location, scale), one number a scorer, or normalize='none'",
+                "give normalize=(location, scale), one number per scorer, or normalize='none'",
             )
-        return "none" if self._normalize is None else self._normalize
+        return "none"
 
     def _begin(
         self, low: list[float], high: list[float], constants: Normalization = "none"
     ) -> None:
-        """Start from nothing seen, with scores between `low` and `high`, one a scorer."""
-        scorers = len(low)
-        candidates, size = self._shape
-        self._limits = low, high
-        self._told: list[Pair] = []
+        """Start from nothing seen, with scores between `low` and `high`, one per scorer."""
+        self._low = low
+        self._high = high
+        self._answered: list[Pair] = []
+        # The raw scores of each answered pair, one per scorer.
         self._scores: list[list[float]] = []
+        # The location and scale of each scorer.
         self._units: list[tuple[float, float]] | None = None
         if not isinstance(constants, str):
-            location, scale = fixed_constants(constants, scorers)
+            location, scale = fixed_constants(constants, len(low))
             self._units = list(zip(location.tolist(), scale.tolist(), strict=True))
-        pools = self._pools
         self._frame = SearchFrame(
             low=self._scaled(low),
             high=self._scaled(high),
-            beta=pools.beta,
-            gamma=pools.gamma,
-            min_samples=pools.min_samples,
-            n_samples=size,
-            sample=pools.sample,
+            beta=self._options.beta,
+            gamma=self._options.gamma,
+            min_samples=self._options.min_samples,
+            n_samples=self._n_samples,
+            sample=self._options.sample,
         )
-        self._rows = [Row(self._frame, [None] * size)] * candidates
-        self._known = None
+        self._rows = [Row(self._frame, [None] * self._n_samples)] * self._n_candidates
+        self._current_priority = None
 
     def _samples(self) -> Array:
         """The raw scores so far, (M, K, n), NaN where there is none."""
-        result = np.full((len(self._limits[0]), *self._shape), np.nan)
-        if self._told:
-            candidates, samples = zip(*self._told, strict=True)
-            result[:, candidates, samples] = np.array(self._scores).T
-        return result
+        samples = np.full((len(self._low), self._n_candidates, self._n_samples), np.nan)
+        if self._answered:
+            candidates, places = zip(*self._answered, strict=True)
+            samples[:, candidates, places] = np.array(self._scores).T
+        return samples
 
     def _scaled(self, numbers: Sequence[float]) -> Cell:
-        """Raw numbers, one a scorer, in the units of the statistics."""
+        """Raw numbers, one per scorer, in the units of the statistics."""
         if self._units is None:
             return tuple(numbers)
-        return tuple([(x - a) / b for x, (a, b) in zip(numbers, self._units, strict=True)])
+        pairs = zip(numbers, self._units, strict=True)
+        return tuple([(number - location) / scale for number, (location, scale) in pairs])
 
-    def _ahead(self) -> list[Row]:
+    def _expected_rows(self) -> list[Row]:
         """The rows as if every pair that was asked for were answered as expected."""
         rows = list(self._rows)
         overall: Cell = ()
         for candidate, places in sorted(self._asked.items()):
             row = rows[candidate]
-            overall = () if row.seen else overall or _overall(rows)
+            overall = () if row.seen else overall or _overall_mean(rows)
             rows[candidate] = row.guessed(places, row.average or overall)
         return rows
 
     def _priority(self) -> list[float]:
         """The priorities given what is seen, without guesses."""
-        if self._known is None:
-            self._known = self._priorities(View(self._frame, self._rows))
-        return self._known
+        if self._current_priority is None:
+            self._current_priority = self._priorities(View(self._frame, self._rows))
+        return self._current_priority
 
     def _priorities(self, view: View) -> list[float]:
+        """One priority per candidate, given what is known at one moment."""
         priority = list(self._plan(view, self._rule.parameters))
         if max(priority) == NEVER and DOUBTFUL in view.standing:
+            # Whether a candidate has enough samples depends on how many the others have.
             return [NEVER if row.complete else float(row.total) for row in view.rows]
         return priority
 
-    def _taken(self, pair: Pair, answer: list[float]) -> tuple[list[float], Cell, bool]:
-        """An answer's raw scores, its cell, and whether it was clipped to the bounds."""
-        for x, low, high in zip(answer, *self._limits, strict=True):
-            if math.isinf(x):
+    def _check_answer(self, pair: Pair, scores: list[float]) -> "_Answer":
+        """The answer to one pair; a score that cannot be used raises `InputError`."""
+        limits = list(zip(scores, self._low, self._high, strict=True))
+        for score, low, high in limits:
+            if math.isinf(score):
                 hint = "return NaN where there is no sample"
                 raise InputError("score returned an infinity", hint)
-            if not (self._clip or low <= x <= high or math.isnan(x)):
+            if not (self._clip or low <= score <= high or math.isnan(score)):
                 raise InputError(
-                    f"the score {x:g} of candidate {pair[0]}, sample {pair[1]}, lies outside the "
-                    f"bounds ({low:g}, {high:g})",
+                    f"the score {score:g} of candidate {pair[0]}, sample {pair[1]}, lies outside "
+                    f"the bounds ({low:g}, {high:g})",
                     "give bounds=(a, b) that hold for every score, or clip=True",
                 )
-        inside = [min(max(x, a), b) for x, a, b in zip(answer, *self._limits, strict=True)]
-        clipped = any(x < y or x > y for x, y in zip(answer, inside, strict=True))
-        if any(map(math.isnan, answer)):
-            return [math.nan] * len(answer), GAP, clipped
-        return inside, self._scaled(inside), clipped
+        clipped = any(score < low or score > high for score, low, high in limits)
+        if any(math.isnan(score) for score in scores):
+            return _Answer([math.nan] * len(scores), GAP, clipped)
+        inside = [min(max(score, low), high) for score, low, high in limits]
+        return _Answer(inside, self._scaled(inside), clipped)
 
-    def _answers(self, pairs: Sequence[Pair], values: ArrayLike) -> Array:
-        """The scores of the pairs, (pairs, M), checked."""
+    def _check_answers(self, pairs: Sequence[Pair], values: ArrayLike) -> Array:
+        """The scores of the pairs, (pairs, M); a wrong shape or pair raises `InputError`."""
         answers = np.asarray(values, dtype=np.float64)
-        answers = answers[:, None] if answers.ndim == 1 else answers
+        if answers.ndim == 1:
+            answers = answers[:, None]
         if answers.ndim != 2 or len(answers) != len(pairs):
             raise InputError(
                 f"score returned an array of shape {np.shape(values)} for {len(pairs)} pairs",
-                "return one score a pair, or one a scorer for each pair",
+                "return one score per pair, or one per scorer for each pair",
             )
-        if self.calls and answers.shape[1] != len(self._limits[0]):
+        if self.calls and answers.shape[1] != len(self._low):
             raise InputError(
-                f"score returned {answers.shape[1]} numbers a pair, not {len(self._limits[0])}",
-                "return one number a scorer for each pair, always in the same order",
+                f"score returned {answers.shape[1]} numbers per pair, not {len(self._low)}",
+                "return one number per scorer for each pair, always in the same order",
             )
-        told: set[Pair] = set()
+        answered: set[Pair] = set()
         for candidate, sample in pairs:
-            pair = candidate, sample
-            if sample not in self._asked.get(candidate, ()) or pair in told:
+            pair = (candidate, sample)
+            if sample not in self._asked.get(candidate, ()) or pair in answered:
                 raise InputError(f"the pair {pair} was not asked for, or is answered already")
-            told.add(pair)
+            answered.add(pair)
         return answers
 
 
-def _overall(rows: Sequence[Row]) -> Cell:
+class _Answer(NamedTuple):
+    """What was answered to one pair."""
+
+    #: Raw scores, one per scorer, within the bounds; NaN where there is no such sample.
+    scores: list[float]
+    #: The scores in the units of the statistics.
+    cell: Cell
+    #: Whether a score lay outside the bounds.
+    clipped: bool
+
+
+def _overall_mean(rows: Sequence[Row]) -> Cell:
     """The mean of all that is seen, (M,), or the middle of the bounds."""
     seen = sum([row.seen for row in rows])
     if not seen:
         return rows[0].frame.middle
-    parts = [[row.seen * mean for mean in row.average] for row in rows if row.seen]
-    return tuple([sum(part) / seen for part in zip(*parts, strict=True)])
+    totals = [[row.seen * mean for mean in row.average] for row in rows if row.seen]
+    return tuple([sum(by_row) / seen for by_row in zip(*totals, strict=True)])
 
 
-_checked: set[tuple[object, ...]] = set()
-
-
-def _check_parameters(rule: Rule, pools: Pools) -> None:
-    """Raise what a decision by these parameters raises; those that passed are remembered."""
-    settings = (pools.beta, pools.gamma, pools.min_samples, pools.sample, pools.standards)
-    key = (rule.function, repr((rule.parameters, *settings)))
-    if key not in _checked:
-        decide(rule, pools)
-        if len(_checked) >= REMEMBERED:
-            _checked.clear()
-        _checked.add(key)
+def _check_parameters(rule: Rule, options: SelectOptions, scorers: int) -> None:
+    """Raise what a decision by these parameters raises, before anything is asked for."""
+    trial = replace(options, normalize=None)
+    decide(rule, Pools.with_options(np.zeros((1, scorers, 2, 2)), trial))
 
 
 def drive(search: LazySearch, score: Callable[[list[Pair]], ArrayLike], batch: int) -> Decision:
-    """The decision of a search whose questions `score` answers."""
-    while pairs := search.ask(batch):
+    """Run a search whose questions `score` answers, `batch` pairs at a time."""
+    pairs = search.ask(batch)
+    while pairs:
         search.tell(pairs, score(pairs))
+        pairs = search.ask(batch)
     return search.decision()
 
 
 async def drive_async(
     search: LazySearch, score: Callable[[list[Pair]], Awaitable[ArrayLike]], batch: int
 ) -> Decision:
-    """The decision of a search whose questions `score` answers, awaited."""
-    while pairs := search.ask(batch):
+    """Run a search whose questions `score` answers, awaited."""
+    pairs = search.ask(batch)
+    while pairs:
         search.tell(pairs, await score(pairs))
+        pairs = search.ask(batch)
     return search.decision()

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,9 +43,8 @@ class LikelySearch(LazySearch):
     With several scorers it is the exact search.
     """
 
-    def __init__(self, rule: Rule, n_candidates: int, n_samples: int, *rest: Any, **how: Any):
-        super().__init__(rule, n_candidates, n_samples, *rest, **how)
-        self._win_shares: Array | None = None
+    # The share of draws that each candidate wins, (K,); None where they are to be drawn anew.
+    _win_shares: Array | None = None
 
     @property
     def done(self) -> bool:
@@ -71,7 +69,7 @@ class LikelySearch(LazySearch):
             decision,
             index=winner,
             flags=(*flags, f"likely:{probability:g}"),
-            bounded=self._not_known(winner),
+            bounded=self._incomplete_others(winner),
         )
 
     def _next_pairs(self, batch: int) -> list[Pair]:
@@ -130,7 +128,8 @@ class LikelySearch(LazySearch):
 
     @property
     def _can_draw(self) -> bool:
-        return len(self._limits[0]) == 1
+        """Whether there is one scorer, whose ratings can be drawn."""
+        return len(self._low) == 1
 
     def _has_gaps(self) -> bool:
         """Whether an answer said that there is no such rating."""
@@ -150,9 +149,8 @@ class LikelySearch(LazySearch):
 
     @cached_property
     def _completions(self) -> "Completions":
-        low, high = self._limits
-        pools = self._with(self._samples())
-        return Completions(self._rule.fitted(pools), pools, low[0], high[0])
+        pools = self._pools(self._samples())
+        return Completions(self._rule.fitted(pools), pools, self._low[0], self._high[0])
 
 
 class Completions:
@@ -213,8 +211,8 @@ class Completions:
         rated = count > 0
         mean = np.nansum(seen, axis=-1) / np.maximum(count, 1)
         level = mean[rated].mean()
-        kept = self._shrinkage[count]
-        centre = level + kept * (mean - level)
+        shrinkage = self._shrinkage[count]
+        centre = level + shrinkage * (mean - level)
         squares = np.nansum((seen - mean[:, None]) ** 2)
         variance = float(squares) / max(int(np.maximum(count - 1, 0).sum()), 1)
         if variance == 0:
@@ -222,10 +220,10 @@ class Completions:
         # Means vary between candidates by what makes this shrinkage right for one rating.
         once = min(float(self._shrinkage[1]), 1 - SMALL_SHARE)
         between = variance * once / (1 - once)
-        means = centre[:, None] + np.sqrt(between * (1 - kept))[:, None] * self._mean_errors
+        means = centre[:, None] + np.sqrt(between * (1 - shrinkage))[:, None] * self._mean_errors
         new = means + np.sqrt(variance) * self._errors
-        known = seen[~np.isnan(seen)]
-        if (known == np.round(known)).all():
+        seen_ratings = seen[~np.isnan(seen)]
+        if (seen_ratings == np.round(seen_ratings)).all():
             # Whole grades make ties, which draws of any number would not.
             new = np.round(new)
         return np.asarray(np.clip(new, self._low, self._high))
