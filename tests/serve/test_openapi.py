@@ -14,6 +14,9 @@ from darc.serve.openapi import ServerDescription, make_document
 from darc.serve.requests import RequestReader
 from darc.serve.routes import GatewayRoutes
 from darc.serve.settings import ServeSettings
+from darc.settings.model import details_of
+from darc.settings.sampling import RewriteSettings
+from darc.settings.serve import GatewaySettings
 from darc.web.problems import Problem
 
 schemathesis = pytest.importorskip("schemathesis")
@@ -61,6 +64,13 @@ def test_document_has_the_models_of_the_bodies() -> None:
     assert options.keys() == DarcOptions.model_fields.keys()
     assert (options["k"]["default"], options["k"]["maximum"]) == (2, 4)
     assert all(field.get("description") or "$ref" in field for field in options.values())
+
+
+def test_requests_may_set_the_options_that_are_declared_so() -> None:
+    fields = {**GatewaySettings.model_fields, **RewriteSettings.model_fields}
+    per_request = {name for name, field in fields.items() if details_of(field).per_request}
+    own = {"budget", "metadata", "full"}
+    assert DarcOptions.model_fields.keys() - own == per_request
 
 
 def test_options_that_the_document_forbids_are_refused() -> None:

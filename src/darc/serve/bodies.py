@@ -5,11 +5,20 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from darc.decide.method import Normalize
-from darc.decide.search.lazy import SearchMode
 from darc.decide.standards import parse_scale
 from darc.errors import DarcError
-from darc.settings.serve import Policy, WhenHeld
+from darc.settings.generation import CandidateSettings, StopSettings
+from darc.settings.method import (
+    MethodSettings,
+    Normalize,
+    RiskSettings,
+    SearchMode,
+    SearchSettings,
+    StandardsSettings,
+)
+from darc.settings.model import details_of
+from darc.settings.sampling import RewriteSettings
+from darc.settings.serve import Policy, RequestSettings, WhenHeld
 
 MAX_NAME_LENGTH = 80
 MAX_CHOICES = 128
@@ -55,7 +64,6 @@ _Samples = Annotated[
 ]
 _Candidates = Annotated[list[_Samples], Field(min_length=1)]
 _Scorers = Annotated[list[_Candidates], Field(min_length=1)]
-_Aversion = Annotated[float, Field(ge=0, lt=1e12)]
 _BudgetCount = Annotated[int, Field(ge=0, lt=_MAX_BUDGET), _INTEGER]
 _ChoiceCount = Annotated[int, Field(ge=1, le=MAX_CHOICES), _INTEGER]
 # A schema cannot say that the second number must be larger, so it lists examples.
@@ -69,6 +77,22 @@ _RatingScale = Annotated[
     ),
 ]
 SampleKind = Literal["rater", "rewrite"]
+
+
+def _option(model: type[BaseModel], name: str, description: str = "") -> Any:
+    """A field with the default, the bounds and the description of a setting.
+
+    Args:
+        model: The settings.
+        name: The name of the setting.
+        description: Other words than those of the command line.
+    """
+    setting = model.model_fields[name]
+    return Field(
+        default=setting.default,
+        description=description or setting.description,
+        **details_of(setting).bounds,
+    )
 
 
 class Body(BaseModel):
@@ -98,27 +122,18 @@ class DarcOptions(Body):
     The defaults of a server replace the ones here.
     """
 
-    rule: Annotated[str, Field(max_length=10 * MAX_NAME_LENGTH)] = Field(
-        default="auto", description="a rule, also with its parameters as in epsilon:epsilon=0.5"
+    rule: Annotated[str, Field(max_length=10 * MAX_NAME_LENGTH)] = _option(MethodSettings, "rule")
+    k: Annotated[int, _INTEGER] = _option(CandidateSettings, "k")
+    n_aug: Annotated[int, _INTEGER] = _option(RewriteSettings, "n_aug")
+    include_original: bool = _option(
+        RewriteSettings,
+        "include_original",
+        "whether the answer itself is one of its samples; if not, n_aug must be 1 or more",
     )
-    k: Annotated[int, Field(ge=1), _INTEGER] = Field(
-        default=8, description="the number of candidates"
-    )
-    n_aug: Annotated[int, Field(ge=0), _INTEGER] = Field(
-        default=8,
-        description="the number of rewrites per candidate; without the original at least 1",
-    )
-    include_original: bool = Field(
-        default=True, description="whether the original counts as one of a candidate's samples"
-    )
-    beta: _Aversion = Field(default=1.0, description="how much low scores weigh")
-    gamma: _Aversion = Field(
-        default=1.0, description="how much disagreement between scorers weighs"
-    )
-    normalize: Normalize = Field(default="auto", description="how scores are brought to one scale")
-    policy: Policy = Field(
-        default="open", description="when a part fails: a flagged answer, or status 503"
-    )
+    beta: float = _option(RiskSettings, "beta")
+    gamma: float = _option(RiskSettings, "gamma")
+    normalize: Normalize = _option(RiskSettings, "normalize")
+    policy: Policy = _option(RequestSettings, "policy")
     budget: Budget = Field(default=Budget(), description="what the choice may cost")
     metadata: Annotated[
         Literal["", "short", "full"],
@@ -126,30 +141,18 @@ class DarcOptions(Body):
         WithJsonSchema({"enum": [True, False, "short", "full"]}),
     ] = Field(default="", description="what the response says about the choice")
     full: bool = Field(
-        default=False, description="score everything, also what cannot change the choice"
+        default=False, description="whether to score also what cannot change the choice"
     )
-    search: SearchMode = Field(default="exact", description="how candidates are ruled out early")
-    wave: Annotated[int, Field(ge=1, le=10_000), _INTEGER] = Field(
-        default=16, description="texts that are scored at once"
-    )
+    search: SearchMode = _option(SearchSettings, "search")
+    wave: Annotated[int, _INTEGER] = _option(RequestSettings, "wave")
     stop: Annotated[
         str, Field(json_schema_extra={"enum": ["none", "pandora", "pandora:cost=0.05"]})
-    ] = Field(default="none", description="when to stop writing candidates early")
-    no_rating_below: Score | None = Field(
-        default=None, description="choose only among answers all of whose ratings reach this"
-    )
-    threshold: Score | None = Field(
-        default=None, description="people who rate an answer below this are unhappy with it"
-    )
-    poor_below: Score | None = Field(
-        default=None, description="an answer whose mean rating is below this is not good"
-    )
-    scale: _RatingScale | None = Field(
-        default=None, description="the lowest and the highest rating: any two numbers that rise"
-    )
-    when_held: WhenHeld = Field(
-        default="flag", description="what to do when none of the answers is good"
-    )
+    ] = _option(StopSettings, "stop")
+    no_rating_below: Score | None = _option(StandardsSettings, "no_rating_below")
+    threshold: Score | None = _option(StandardsSettings, "threshold")
+    poor_below: Score | None = _option(StandardsSettings, "poor_below")
+    scale: _RatingScale | None = _option(StandardsSettings, "scale")
+    when_held: WhenHeld = _option(RequestSettings, "when_held")
 
     @property
     def fail_closed(self) -> bool:

@@ -167,24 +167,15 @@ class RequestReader:
     def _server_options(self) -> dict[str, Any]:
         """The options of a request that says nothing."""
         settings = self._settings
-        return {
-            "rule": settings.rule,
-            "k": settings.k,
-            "n_aug": 0 if self._has_panel else settings.parts.n_aug,
-            "include_original": settings.parts.include_original,
-            "beta": settings.beta,
-            "gamma": settings.gamma,
-            "normalize": settings.normalize,
-            "policy": settings.policy,
-            "search": settings.search,
-            "wave": settings.wave,
-            "stop": settings.stop,
-            "no_rating_below": settings.no_rating_below,
-            "threshold": settings.threshold,
-            "poor_below": settings.poor_below,
-            "scale": as_standards(settings.scale).scale,
-            "when_held": settings.when_held,
+        options = {
+            name: getattr(settings, name)
+            for name in DarcOptions.model_fields
+            if name in ServeSettings.model_fields
         }
+        options["n_aug"] = 0 if self._has_panel else settings.parts.n_aug
+        options["include_original"] = settings.parts.include_original
+        options["scale"] = as_standards(settings.scale).scale
+        return options
 
     def _check_limit(self, name: str, value: int, limit: int) -> None:
         if value > limit:
