@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from darc.web.connection_limits import ConnectionLimits
+from darc.settings.limits import ArrivalSettings
 from darc.web.server import listen, make_server
 
 
@@ -16,7 +16,7 @@ from darc.web.server import listen, make_server
 def served(app: Any, **limits: Any) -> Iterator[int]:
     """The port of a server in a thread."""
     bound = listen("127.0.0.1", 0)
-    one = make_server(app, 5, ConnectionLimits(**limits))
+    one = make_server(app, 5, ArrivalSettings(**limits))
     thread = threading.Thread(target=one.run, args=([bound],))
     thread.start()
     try:

@@ -16,9 +16,9 @@ from starlette.responses import PlainTextResponse
 from tests.web.raw import ask, code_of, connected, flood, heard, read, request, served, slowest
 
 from darc.errors import InputError
+from darc.settings.limits import ArrivalSettings
 from darc.settings.validation import validate_settings
 from darc.web.bodies import read_body
-from darc.web.connection_limits import ConnectionLimits
 from darc.web.middleware.stack import Protection, protect
 from darc.web.problems import Problem
 
@@ -161,4 +161,4 @@ def test_a_flood_of_headers_stops_nobody(port: int) -> None:
 @pytest.mark.parametrize("name", ["max_header", "header_timeout", "body_timeout"])
 def test_limits_of_nothing_are_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} is 0; should be greater than 0"):
-        validate_settings(ConnectionLimits, {name: 0})
+        validate_settings(ArrivalSettings, {name: 0})

@@ -15,7 +15,7 @@ from darc.errors import InputError
 if TYPE_CHECKING:
     from darc.decide.model.calibration_file import Calibrations
     from darc.ratings.ratings import Ratings
-    from darc.web.connection_limits import ConnectionLimits
+    from darc.settings.limits import ArrivalSettings
 
 DATA = Path(__file__).parent
 LEVELS = ("debug", "info", "warning", "error")
@@ -203,7 +203,7 @@ def say_notes(calibrations: "Calibrations") -> None:
 def add_arrival(parser: Any) -> None:
     """Options of every service: names, whom it counts, and limits before anyone is known."""
     from darc.cli.options import add_options
-    from darc.web.connection_limits import ConnectionLimits
+    from darc.settings.limits import ArrivalSettings
 
     parser.add_argument(
         "--trusted-proxy",
@@ -219,13 +219,13 @@ def add_arrival(parser: Any) -> None:
         metavar="NAME",
         help="a further name under which it is asked for, such as a reverse proxy's; repeatable",
     )
-    add_options(parser, ConnectionLimits)
+    add_options(parser, ArrivalSettings)
 
 
-def arrival_of(arguments: Namespace) -> "ConnectionLimits":
+def arrival_of(arguments: Namespace) -> "ArrivalSettings":
     """The limits that the options stand for."""
     from darc.cli.options import options_of
+    from darc.settings.limits import ArrivalSettings
     from darc.settings.validation import validate_settings
-    from darc.web.connection_limits import ConnectionLimits
 
-    return validate_settings(ConnectionLimits, options_of(arguments, ConnectionLimits))
+    return validate_settings(ArrivalSettings, options_of(arguments, ArrivalSettings))

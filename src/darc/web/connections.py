@@ -6,7 +6,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from darc.web.connection_limits import ConnectionLimits
+from darc.settings.limits import ArrivalSettings
 from darc.web.problems import Problem
 
 # uvicorn's server ticks ten times a second.
@@ -23,7 +23,7 @@ class Connection(HttpToolsProtocol):  # type: ignore[misc]
     url: bytes
     headers: list[tuple[bytes, bytes]]
 
-    def __init__(self, *args: Any, limits: ConnectionLimits, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, limits: ArrivalSettings, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._limits = limits
         self._bytes_since_progress = 0

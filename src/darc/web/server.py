@@ -7,7 +7,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from darc.errors import DarcError
-from darc.web.connection_limits import ConnectionLimits
+from darc.settings.limits import ArrivalSettings
 from darc.web.connections import Connection, Server
 
 _BACKLOG = 512
@@ -39,9 +39,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def make_server(
-    app: ASGIApp, grace: float = 30.0, limits: ConnectionLimits | None = None
-) -> Server:
+def make_server(app: ASGIApp, grace: float = 30.0, limits: ArrivalSettings | None = None) -> Server:
     """Make a uvicorn server.
 
     Its access log is off, because the application writes one.
@@ -60,7 +58,7 @@ def make_server(
         proxy_headers=False,
         timeout_graceful_shutdown=int(grace),
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        http=partial(Connection, limits=limits or ConnectionLimits()),
+        http=partial(Connection, limits=limits or ArrivalSettings()),
         ws="none",
         lifespan="on",
     )
@@ -71,7 +69,7 @@ def serve(
     app: ASGIApp,
     listener: socket.socket,
     grace: float = 30.0,
-    limits: ConnectionLimits | None = None,
+    limits: ArrivalSettings | None = None,
 ) -> None:
     """Serve an application until SIGINT or SIGTERM.
 
