@@ -43,7 +43,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("The advice", "darc.analysis.tune.advice", ("Advice", "advise", "recommend")),
     ("The verdict", "darc.analysis.evaluate.verdict", ("Verdict", "verdicts", "summary")),
     ("Figures", "darc.analysis.report.figures", ("draw_figures",)),
-    ("A figure", "darc.analysis.report.pictures", ("Picture",)),
+    ("A figure", "darc.analysis.report.picture", ("Picture",)),
     (
         "In one call",
         "darc.analysis.functions",

@@ -9,7 +9,7 @@ import pytest
 from tests.runs.makers import IDS, Words, rows, start
 
 from darc.analysis.evaluate.methods import compared_methods
-from darc.analysis.report.pool_tables import latency_table, token_table
+from darc.analysis.report.cost_tables import latency_table, token_table
 from darc.analysis.run_ratings import load_run
 from darc.errors import InputError
 from darc.ratings.splitting import NOBODY
@@ -44,7 +44,7 @@ def test_run_folder_as_a_source(tmp_path: Path) -> None:
     assert "% to the time without any" in frame.note
     note = latency_table(replace(source, generator="given")).note
     assert "%" not in note
-    assert note.endswith("s a prompt to the time without any. The answers were given, not written.")
+    assert "answers were given" in note
     assert list(source.bounds or ()) == [(0.0, 1000.0), (0.0, 1.0)]
     assert folder.manifest()["complete"]
 

@@ -6,7 +6,11 @@ from tests.analysis.helpers import make_source
 
 from darc.analysis.evaluate.run_contest import compare_rules
 from darc.analysis.evaluate.settings import ContestSettings
-from darc.analysis.report.rule_tables import aggregated_deltas, held_out_scorer_table, scorer_table
+from darc.analysis.report.scorer_tables import (
+    aggregate_changes,
+    held_out_scorer_table,
+    scorer_table,
+)
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=60)
 
@@ -14,7 +18,7 @@ SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, dr
 def test_aggregates_over_scorers_by_loops() -> None:
     rewards = np.random.default_rng(0).normal(size=(2, 3, 4, 5))
     scales = np.random.default_rng(1).uniform(1, 2, (2, 4))
-    found = aggregated_deltas(rewards, scales, 0.5)
+    found = aggregate_changes(rewards, scales, 0.5)
     for r, a, p in np.ndindex(2, 3, 5):
         delta = [(rewards[r, a, m, p] - rewards[r, 0, m, p]) / scales[r, m] for m in range(4)]
         assert found["mean"][r, a, p] == pytest.approx(np.mean(delta))

@@ -20,7 +20,7 @@ from darc.analysis.evaluate.ablations import (
 )
 from darc.analysis.evaluate.run_contest import Splits, compare_rules
 from darc.analysis.evaluate.settings import ContestSettings
-from darc.analysis.report.pool_tables import calibration_table, density, density_table
+from darc.analysis.report.held_out_tables import calibration_table, density, density_table
 from darc.ratings.joining import join
 
 SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=3, draws=40)

@@ -10,7 +10,12 @@ from tests.analysis.helpers import make_source
 from darc.analysis.evaluate.evaluation import judged_by_people
 from darc.analysis.evaluate.run_contest import Splits, compare_rules, contest_of
 from darc.analysis.evaluate.settings import ContestSettings
-from darc.analysis.report.rule_tables import compared, compared_tail, mean_of, outcomes
+from darc.analysis.report.contest_columns import (
+    change_columns,
+    mean_over_prompts,
+    outcome_columns,
+    tail_change_columns,
+)
 from darc.errors import InputError
 from darc.ratings.joining import join
 from darc.ratings.ratings import Halves
@@ -46,9 +51,9 @@ def test_numbers_by_plain_loops() -> None:
 def test_best_of_k_against_itself_is_nothing_but_ties() -> None:
     contest = compare_rules(make_source(), SETTINGS)
     for values in (contest.reward, contest.tradeoff):
-        found = compared(contest, values, contest.usable)
+        found = change_columns(contest, values, contest.usable)
         assert [cells[0] for cells in found.values()] == [0.0, 0.0, 0.0]
-    worst = compared_tail(contest, contest.usable)
+    worst = tail_change_columns(contest, contest.usable)
     assert [cells[0] for cells in worst.values()] == [0.0, 0.0, 0.0]
     assert (contest.against(contest.reward)[:, 0] == 0).all()
     assert (contest.pairwise[:, 0] == 0).all()
@@ -62,8 +67,10 @@ def test_worst_of_one_scorer_is_best_of_k() -> None:
 def test_averages_over_prompts_then_splits() -> None:
     contest = compare_rules(make_source(25), SETTINGS)
     lowest = np.sort(contest.reward, axis=2)[:, :, :3]
-    assert np.allclose(outcomes(contest, contest.usable)["cvar"], lowest.mean(axis=(0, 2)))
-    assert np.allclose(mean_of(contest.reward, contest.usable), contest.reward.mean(axis=(0, 2)))
+    assert np.allclose(outcome_columns(contest, contest.usable)["cvar"], lowest.mean(axis=(0, 2)))
+    assert np.allclose(
+        mean_over_prompts(contest.reward, contest.usable), contest.reward.mean(axis=(0, 2))
+    )
 
 
 def test_sigma_of_the_selection_half_and_the_pools_largest() -> None:

@@ -10,7 +10,8 @@ from darc.analysis.evaluate.evaluation import Evaluation, evaluate
 from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.frame import Frame
 from darc.analysis.report.figures import FIGURES, draw_figures
-from darc.analysis.report.pictures import Picture, numbers
+from darc.analysis.report.frame_parts import numbers
+from darc.analysis.report.picture import Picture
 from darc.views.chart import figure_svg, write_picture
 
 SETTINGS = ContestSettings(repeats=2, draws=30)

@@ -7,7 +7,7 @@ from tests.analysis.helpers import make_source
 from tests.helpers import fast_settings
 
 from darc.analysis.evaluate.methods import compared_methods
-from darc.analysis.report.pool_tables import call_table
+from darc.analysis.report.cost_tables import call_table
 
 
 def test_the_lazy_search_scores_less_and_chooses_the_same() -> None:

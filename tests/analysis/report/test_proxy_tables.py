@@ -6,24 +6,22 @@ from scipy import stats
 from tests.analysis.helpers import make_source
 
 from darc.analysis.report.proxy_tables import (
-    Items,
-    agreement,
-    items_of,
     mismatch_table,
     overlap_table,
     points_table,
     validity_table,
 )
+from darc.analysis.report.sigma_agreement import SigmaPairs, agreement_rows, sigma_pairs
 from darc.errors import InputError
 from darc.ratings.joining import join
 
 BASE = np.zeros(12, dtype=np.int64)
 
 
-def made(prompts: int = 30, seed: int = 0) -> Items:
+def made(prompts: int = 30, seed: int = 0) -> SigmaPairs:
     generator = np.random.default_rng(seed)
     shared, left, right, length = generator.normal(size=(4, prompts * 3))
-    return Items(
+    return SigmaPairs(
         np.repeat(np.arange(prompts), 3),
         np.tile(np.arange(3), prompts),
         shared + 0.7 * left,
@@ -34,7 +32,7 @@ def made(prompts: int = 30, seed: int = 0) -> Items:
 
 def test_agreement_against_scipy() -> None:
     items = made()
-    rows = {row["metric"]: row for row in agreement(items, 200, 0)}
+    rows = {row["metric"]: row for row in agreement_rows(items, 200, 0)}
     rho = stats.spearmanr(items.proxy, items.human)[0]
     assert rows["spearman"]["value"] == pytest.approx(rho)
     assert rows["kendall"]["value"] == pytest.approx(stats.kendalltau(items.proxy, items.human)[0])
@@ -114,7 +112,7 @@ def test_overlap_scatter_and_mismatches_also_of_best_of_k_s_choice() -> None:
 def test_unknown_lengths_are_not_controlled() -> None:
     proxy = make_source(5, 3, 4, kind="rewrite", lengths=np.full((5, 3), np.nan))
     human = make_source(5, 3, 4, seed=1, name="people", lengths=np.full((5, 3), np.nan))
-    assert len(items_of(join(proxy, human)).controls) == 1
+    assert len(sigma_pairs(join(proxy, human)).controls) == 1
 
 
 def test_too_few_items_are_refused() -> None:

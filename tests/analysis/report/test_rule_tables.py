@@ -10,17 +10,12 @@ from darc.analysis.evaluate.evaluation import judged_by_people
 from darc.analysis.evaluate.run_contest import compare_rules
 from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.frame import Cell, Frame
-from darc.analysis.report.pool_tables import cost_table, decision_cost_table, pool_table
-from darc.analysis.report.proxy_tables import (
-    error_table,
-    family_agreement_table,
-    family_table,
-    quantile_masks,
-    sigma_errors,
-)
+from darc.analysis.report.bucket_tables import bucket_table, equal_buckets
+from darc.analysis.report.cost_tables import cost_table, decision_cost_table
+from darc.analysis.report.error_tables import error_table, quantile_buckets, sigma_errors
+from darc.analysis.report.family_tables import family_agreement_table, family_table
+from darc.analysis.report.pool_tables import pool_table
 from darc.analysis.report.rule_tables import (
-    bucket_masks,
-    bucket_table,
     human_table,
     main_table,
     scalarisation_table,
@@ -76,7 +71,7 @@ def test_human(contest: Contest) -> None:
 
 
 def test_buckets_share_the_prompts_out(contest: Contest) -> None:
-    masks = bucket_masks(contest.disagreement, list(contest.ratings.prompt_ids))
+    masks = equal_buckets(contest.disagreement, list(contest.ratings.prompt_ids))
     assert (np.sum(masks, axis=0) == 1).all()
     assert all((mask.sum(axis=1) == 4).all() for mask in masks)
     for low, high in pairwise(masks):
@@ -184,14 +179,14 @@ def test_errors_bucket_by_the_gap_of_the_sigmas() -> None:
 
 def test_quantile_edges_leave_ties_together() -> None:
     values = np.array([[1.0, 1.0, 1.0, 2.0, 3.0, 4.0, 5.0, np.nan, 6.0, 7.0]])
-    masks, edges = quantile_masks(values, 3)
+    masks, edges = quantile_buckets(values, 3)
     assert np.allclose(edges, np.quantile(values[0, ~np.isnan(values[0])], [0, 1 / 3, 2 / 3, 1]))
     assert [np.flatnonzero(mask[0]).tolist() for mask in masks] == [
         *([0, 1, 2], [3, 4, 5], [6, 8, 9])
     ]
-    ties, _ = quantile_masks(np.array([[1.0, 1.0, 1.0, 1.0, 2.0, 3.0]]), 3)
+    ties, _ = quantile_buckets(np.array([[1.0, 1.0, 1.0, 1.0, 2.0, 3.0]]), 3)
     assert [int(mask.sum()) for mask in ties] == [4, 0, 2]
-    assert not np.any(quantile_masks(np.full((1, 4), np.nan))[0])
+    assert not np.any(quantile_buckets(np.full((1, 4), np.nan))[0])
 
 
 def test_a_proxys_study_is_bucketed_by_people_too() -> None:

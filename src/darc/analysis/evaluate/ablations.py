@@ -11,7 +11,12 @@ from darc.analysis.evaluate.methods import BASELINE, compared_methods
 from darc.analysis.evaluate.run_contest import contest_of
 from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.frame import WORDS, Frame, Record, table
-from darc.analysis.report.rule_tables import compared, compared_tail, outcomes, rows_of
+from darc.analysis.report.contest_columns import (
+    change_columns,
+    method_rows,
+    outcome_columns,
+    tail_change_columns,
+)
 from darc.decide.method import parse_methods
 from darc.ratings.joining import JoinedRatings
 from darc.ratings.ratings import Halves, Ratings
@@ -70,7 +75,7 @@ def frontier_table(contest: Contest) -> Frame:
     baseline = SweepPoint(BASELINE, "", None)
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
-        columns = outcomes(contest, among)
+        columns = outcome_columns(contest, among)
         for index, text in enumerate(contest.methods):
             point = FRONTIER.get(text, baseline)
             row: Record = {
@@ -243,8 +248,8 @@ def _gain_rows(contest: Contest, knob: str, setting: float, judge: str) -> list[
     """The gains of all rules on all subsets, for one setting of a knob and one judge."""
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
-        columns = compared(contest, contest.tradeoff, among, "tradeoff")
-        columns |= compared_tail(contest, among)
+        columns = change_columns(contest, contest.tradeoff, among, "tradeoff")
+        columns |= tail_change_columns(contest, among)
         head = {"knob": knob, "setting": setting, "subset": subset, "judged_by": judge}
-        rows += rows_of(contest, among, columns, 1, **head)
+        rows += method_rows(contest, among, columns, 1, **head)
     return rows

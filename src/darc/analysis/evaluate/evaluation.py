@@ -16,7 +16,17 @@ from darc.analysis.evaluate.warnings import (
     unmatched_warnings,
 )
 from darc.analysis.frame import Frame, joined, table
-from darc.analysis.report import pool_tables, proxy_tables, rule_tables
+from darc.analysis.report import (
+    bucket_tables,
+    cost_tables,
+    error_tables,
+    family_tables,
+    held_out_tables,
+    pool_tables,
+    proxy_tables,
+    rule_tables,
+    scorer_tables,
+)
 from darc.decide.flags import FLAGS
 from darc.errors import DarcError, InputError
 from darc.ratings.joining import JoinedRatings, join
@@ -49,7 +59,7 @@ _FIRST_FRAMES = ("main", "human", "buckets", "validity")
 _RULE_TABLES: tuple[Callable[[Contest], Frame], ...] = (
     rule_tables.main_table,
     rule_tables.human_table,
-    rule_tables.bucket_table,
+    bucket_tables.bucket_table,
     rule_tables.scalarisation_table,
     rule_tables.sensitivity_table,
     flag_table,
@@ -131,9 +141,9 @@ class _EvaluationBuilder:
         for proxy in _proxies(result.inputs):
             for human in _human_ratings(result.inputs):
                 self._add_pair(proxy, human)
-        self._add(proxy_tables.family_table, result.contests, result.pairs)
+        self._add(family_tables.family_table, result.contests, result.pairs)
         self._add(
-            proxy_tables.family_agreement_table,
+            family_tables.family_agreement_table,
             result.pairs,
             self._settings.draws,
             self._settings.seed,
@@ -149,28 +159,28 @@ class _EvaluationBuilder:
             result.warnings.append(leak)
         result.warnings += ratings_warnings(ratings)
         self._add(pool_tables.pool_table, ratings)
-        self._add(pool_tables.cost_table, ratings)
+        self._add(cost_tables.cost_table, ratings)
         if ratings.kind == "rewrite":
-            self._add(pool_tables.latency_table, ratings)
+            self._add(cost_tables.latency_table, ratings)
         contest = self._attempt(compare_rules, ratings, self._settings)
         if contest is None:
             return
         result.contests.append(contest)
         result.warnings += contest_warnings(contest)
-        for make in (*_RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
+        for make in (*_RULE_TABLES, scorer_tables.scorer_table, cost_tables.decision_cost_table):
             self._add(make, contest)
-        self._add(rule_tables.held_out_scorer_table, ratings, self._settings)
+        self._add(scorer_tables.held_out_scorer_table, ratings, self._settings)
         splits = Splits(ratings, self._settings)
-        self._add(pool_tables.calibration_table, contest, splits)
-        self._add(pool_tables.density_table, contest, splits)
+        self._add(held_out_tables.calibration_table, contest, splits)
+        self._add(held_out_tables.density_table, contest, splits)
         if self._ablations:
             self._add_ablations(ratings, splits)
 
     def _add_ablations(self, ratings: Ratings, splits: Splits) -> None:
         """Add the frames of lazy searches, other parameters and smaller pools."""
         settings = self._settings
-        self._add(pool_tables.call_table, ratings, settings.methods)
-        self._add(pool_tables.token_table, ratings, settings.methods)
+        self._add(cost_tables.call_table, ratings, settings.methods)
+        self._add(cost_tables.token_table, ratings, settings.methods)
         sweep = self._attempt(
             ablation_tables.sweep_contest, ratings, splits, settings, ablation_tables.FRONTIER
         )
@@ -203,7 +213,7 @@ class _EvaluationBuilder:
         self._add(proxy_tables.validity_table, pair, base, settings.draws, settings.seed)
         for make in _RULE_TABLES:
             self._add(make, contest)
-        self._add(proxy_tables.error_table, pair, contest)
+        self._add(error_tables.error_table, pair, contest)
         if self._ablations:
             self._add(
                 ablation_tables.budget_table, contest.ratings, settings, pair.halves, human.name

@@ -19,8 +19,8 @@ from darc.analysis.bootstrap import (
 from darc.analysis.evaluate.contest import Contest
 from darc.analysis.evaluate.evaluation import Evaluation
 from darc.analysis.frame import WORDS, Frame, Record, table
-from darc.analysis.report.pictures import metric_name
-from darc.analysis.report.rule_tables import mean_of, prompts_in
+from darc.analysis.report.contest_columns import count_prompts, mean_over_prompts
+from darc.analysis.report.frame_parts import metric_name
 from darc.typing import Array, Mask
 
 BAND = WORDS["summary"]["band"].format(level=LEVEL)
@@ -96,13 +96,13 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
     return Verdict(
         source=contest.ratings.name,
         subset=subset,
-        prompts=round(prompts_in(among)),
+        prompts=round(count_prompts(among)),
         methods=contest.methods,
         measures=("tradeoff", contest.settings.tail_name),
         delta=whole,
         margin=noise_band(whole, drawn, size),
         low=interval(drawn)[0],
-        mean=mean_of(contest.reward - contest.reward[:, :1], among),
+        mean=mean_over_prompts(contest.reward - contest.reward[:, :1], among),
     )
 
 
@@ -113,7 +113,7 @@ def verdicts(result: Evaluation) -> list[Verdict]:
         judge(contest, subset, among)
         for contest in contests
         for subset, among in contest.subsets.items()
-        if len(contest.methods) > 1 and prompts_in(among) >= _FEWEST_PROMPTS
+        if len(contest.methods) > 1 and count_prompts(among) >= _FEWEST_PROMPTS
     ]
 
 

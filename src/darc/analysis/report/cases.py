@@ -9,7 +9,7 @@ from markupsafe import Markup
 from darc.analysis.evaluate.contest import Contest
 from darc.analysis.evaluate.evaluation import Evaluation
 from darc.analysis.evaluate.run_contest import Splits
-from darc.analysis.report.pictures import few
+from darc.analysis.report.frame_parts import choose_methods
 from darc.decide.standards import PANEL_SCALE, scale_of
 from darc.ratings.ratings import Halves, Ratings
 from darc.ratings.splitting import NOBODY
@@ -92,7 +92,7 @@ def _gallery(contest: Contest, halves: Halves, judge: Ratings) -> Gallery:
     all changed prompts, otherwise by reward.
     """
     source = contest.ratings
-    rule = next(iter(few(contest.methods, 1)), contest.methods[0])
+    rule = next(iter(choose_methods(contest.methods, 1)), contest.methods[0])
     place = contest.methods.index(rule)
     base, ours = contest.choice[0, 0], contest.choice[0, place]
     changed = np.flatnonzero((base >= 0) & (ours >= 0) & (base != ours))

@@ -17,7 +17,7 @@ from darc.analysis.evaluate.verdict import Verdict, answer, wins_frame
 from darc.analysis.frame import WORDS, Cell, Frame, Record, cell_text, table, write_frames
 from darc.analysis.report.cases import clipped_text, galleries
 from darc.analysis.report.figures import draw_figures
-from darc.analysis.report.pictures import Picture
+from darc.analysis.report.picture import Picture
 from darc.errors import MissingExtra
 from darc.files import atomic_writer
 from darc.views.chart import inline_svg, write_picture
