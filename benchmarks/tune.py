@@ -8,8 +8,9 @@ import numpy as np
 import darc
 from benchmarks.report import Table
 from darc.analysis.tune.advice import recommend
-from darc.analysis.tune.crossfit import Objective, choices
 from darc.analysis.tune.grid import grid, scale_of, tunable
+from darc.analysis.tune.objective import Objective
+from darc.analysis.tune.trials import choices
 from darc.analysis.tune.tuning import tune
 from darc.decide.method import Method
 from darc.decide.sample_batch import SampleBatch

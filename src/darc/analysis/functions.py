@@ -105,8 +105,8 @@ def tune(ratings: RatingsInput, objective: str = "", lam: float = 2.0, **options
     `setting`.
     """
     from darc.analysis.tune.advice import recommend
-    from darc.analysis.tune.crossfit import Objective
-    from darc.analysis.tune.surface import draw_tuned
+    from darc.analysis.tune.objective import Objective
+    from darc.analysis.tune.plot import draw_tuned
     from darc.analysis.tune.tuning import tune as made
 
     aim = Objective(objective, lam) if objective else None

@@ -79,7 +79,7 @@ def run(arguments: Namespace) -> None:
     from darc.analysis.reading import load_ratings
     from darc.analysis.report.page import write_evaluation
     from darc.analysis.tune.advice import advise
-    from darc.analysis.tune.crossfit import Objective
+    from darc.analysis.tune.objective import Objective
 
     settings, out = _settings(arguments), arguments.out
     given = arguments.texts, columns_of(arguments), arguments.system

@@ -57,8 +57,8 @@ def run(arguments: Namespace) -> None:
     """Read, tune, tell."""
     from darc.analysis.calibrating import leak_warning
     from darc.analysis.tune.advice import recommend, settings_toml
-    from darc.analysis.tune.crossfit import Objective
-    from darc.analysis.tune.surface import draw_tuned
+    from darc.analysis.tune.objective import Objective
+    from darc.analysis.tune.plot import draw_tuned
     from darc.analysis.tune.tuning import tune
     from darc.files import atomic_writer
 

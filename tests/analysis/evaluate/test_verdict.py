@@ -10,7 +10,7 @@ from darc.analysis.evaluate.run_contest import compare_rules
 from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.evaluate.verdict import AS_GIVEN, in_words, judge, summary, verdicts
 from darc.analysis.tune.advice import advise
-from darc.analysis.tune.tuning import gains
+from darc.analysis.tune.gains import gains
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic"), repeats=4, draws=400)
 

@@ -4,7 +4,9 @@ from tests.analysis.tune.helpers import noise, source_of
 
 import darc
 from darc.analysis.tune import crossfit as module
-from darc.analysis.tune.crossfit import Objective, draw_trials, fold_numbers, merits
+from darc.analysis.tune.crossfit import fold_numbers, merits
+from darc.analysis.tune.objective import Objective
+from darc.analysis.tune.trials import draw_trials
 from darc.analysis.tune.tuning import tune
 from darc.decide.method import Method
 

@@ -3,7 +3,7 @@ import pytest
 from numpy.typing import NDArray
 
 from darc.analysis.bootstrap import average
-from darc.analysis.tune.tuning import Gains, gains
+from darc.analysis.tune.gains import Gains, gains
 
 Array = NDArray[np.float64]
 

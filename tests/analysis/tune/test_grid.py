@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from darc.analysis.tune.crossfit import choices
 from darc.analysis.tune.grid import (
     BEST_OF_K,
     grid,
@@ -13,6 +12,7 @@ from darc.analysis.tune.grid import (
     scale_of,
     tunable,
 )
+from darc.analysis.tune.trials import choices
 from darc.cli import main
 from darc.decide.method import Method
 from darc.decide.sample_batch import SampleBatch

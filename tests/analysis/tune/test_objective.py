@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from darc.analysis.tune.crossfit import Objective
+from darc.analysis.tune.objective import Objective
 from darc.errors import DarcError
 
 MEAN = np.array([[5.0, 3.0, 4.0, 9.0]])

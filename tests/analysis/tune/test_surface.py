@@ -5,7 +5,8 @@ import pytest
 from tests.analysis.tune.helpers import noise, source_of
 
 from darc.analysis.tune.advice import recommend
-from darc.analysis.tune.surface import draw_tuned, surface_of
+from darc.analysis.tune.plot import draw_tuned
+from darc.analysis.tune.surface import surface_of
 from darc.analysis.tune.tuning import Tuned, TunedRule, tune
 from darc.decide.method import Method
 from darc.views import save_figure

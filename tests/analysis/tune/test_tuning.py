@@ -3,7 +3,7 @@ import pytest
 from tests.analysis.tune.helpers import noise, source_of
 
 from darc.analysis.tune.advice import recommend
-from darc.analysis.tune.crossfit import Objective
+from darc.analysis.tune.objective import Objective
 from darc.analysis.tune.tuning import tune
 from darc.errors import DarcError, InputError
 from darc.ratings.simulated import simulate, two_minds
@@ -99,7 +99,7 @@ def test_progress_reaches_its_total() -> None:
         (noise(8, 0), "8 prompt"),
         (noise(20, 0, size=1), "cannot be split"),
         (noise(20, 0, size=3)[:, :, :2], "needs two ratings to judge by"),
-        (noise(20, 0, candidates=1), "one candidate a prompt"),
+        (noise(20, 0, candidates=1), "one candidate"),
         (np.full((20, 4, 6), 3.0), "do not vary"),
     ],
 )

@@ -1,91 +1,58 @@
-"""A rule and its strengths chosen on a source, with the gain measured on prompts held out."""
+"""A rule and its parameters chosen on ratings, with the gain measured on prompts held out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from darc.analysis.bootstrap import (
-    DRAWS,
-    average,
-    draw_counts,
-    largest,
-    noise_band,
-    over_splits,
-    resampled,
-    unrounded,
-)
+from darc.analysis.bootstrap import average, largest, over_splits
 from darc.analysis.evaluate.methods import ready_methods
-from darc.analysis.tune.crossfit import Fitted, Objective, crossfit, draw_trials, fold_numbers
+from darc.analysis.tune.crossfit import Crossfit, crossfit, fold_numbers
+from darc.analysis.tune.gains import Gains, differences, gains
 from darc.analysis.tune.grid import grid, scale_of, tunable
+from darc.analysis.tune.objective import Objective
+from darc.analysis.tune.trials import Trial, draw_trials
 from darc.decide.method import Method, parse_methods
 from darc.decide.model.calibration_file import Calibrations
+from darc.decide.tuning_grid import Scale
 from darc.errors import InputError, UnknownName
 from darc.ratings.ratings import Ratings
-from darc.typing import Array, Mask
+from darc.typing import Array, Integers, Mask
 
+#: Called with the number of methods that were tried, and of how many.
 Progress = Callable[[int, int | None], None]
 
 
-class Gains(NamedTuple):
-    """Gain (A,) of each rule over the first one's outcome, and the interval's ends (A,) each."""
-
-    gain: Array
-    low: Array
-    high: Array
-
-
-def gains(
-    statistic: Callable[[Array], Array], size: float, prompts: int, seed: int, draws: int = DRAWS
-) -> Gains:
-    """The `Gains` by a paired bootstrap over prompts.
-
-    `statistic(counts)` gives (B, R, 1 + A) for prompts' weights (B, P), the baseline first, and
-    `size` is the largest |value| that goes into it. The intervals are gain -+ `noise_band`, the
-    same as that of `darc eval`: with probability 95 % all of them hold, so that the best of several
-    rules is not taken for better than it is. O(draws R A P).
-    """
-    whole = differences(statistic(np.ones((1, prompts))), size)[0]
-    counts = draw_counts(prompts, draws, seed)
-    drawn = resampled(lambda part: differences(statistic(part), size), counts)
-    margin = noise_band(whole, drawn, np.asarray(size))
-    return Gains(whole, whole - margin, whole + margin)
-
-
-def differences(values: Array, size: float) -> Array:
-    """(B, R, 1 + A) to the gains (B, A) over the first, averaged over the splits.
-
-    What is within rounding of 0 is 0: equal choices gain nothing.
-    """
-    merged = over_splits(values)
-    return unrounded(merged[:, 1:] - merged[:, :1], np.asarray(size))
+def ignore_progress(done: int, total: int | None) -> None:
+    """Take no notice of the progress."""
 
 
 @dataclass(frozen=True)
 class TunedRule:
-    """What tuning one rule gives.
+    """What tuning one rule gives, against Best-of-K on the judging halves."""
 
-    `gain` with its interval is that of choosing the rule's setting so, measured on prompts that had
-    no part in the choice; `in_sample` is the final setting's own gain on the prompts it was chosen
-    on. `mean` is the change of the held-out mean and `sigma` the average held-out sigma, both with
-    intervals. All are against Best-of-K on the evaluation halves.
-    """
-
+    #: The name of the rule.
     rule: str
+    #: The rule with the parameters that were chosen on all prompts.
     setting: Method
+    #: The gain of choosing parameters so, on prompts that had no part in the choice.
     gain: float
+    #: The ends of its interval.
     low: float
     high: float
+    #: The gain of `setting` on the prompts it was chosen on.
     in_sample: float
+    #: The change of the held-out mean and the ends of its interval.
     mean: float
     mean_low: float
     mean_high: float
+    #: The average held-out sigma and the upper end of its interval.
     sigma: float
     sigma_high: float
+    #: The methods chosen without each fold.
     by_fold: tuple[Method, ...]
+    #: The gain on all prompts of every method that was tried.
     surface: tuple[tuple[Method, float], ...]
 
     @property
@@ -107,30 +74,66 @@ class TunedRule:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The rules by their held-out gain, the largest first, beside Best-of-K.
+    """The rules by their held-out gain, beside Best-of-K."""
 
-    `baseline` is Best-of-K's objective and `sigma` its average sigma; `tried` counts settings,
-    `left_out` prompts that no split can use, and `selects` is how many samples most candidates have
-    in the selection half.
-    """
-
+    #: The name of the ratings.
     name: str
     objective: Objective
+    #: The rules, the one with the largest gain first.
     rows: tuple[TunedRule, ...]
+    #: Best-of-K's objective and its average sigma.
     baseline: float
     sigma: float
+    #: Why a rule was not tuned, by its name.
     not_tuned: dict[str, str]
+    #: The number of prompts that count, and of those that no split can use.
     prompts: int
     left_out: int
+    #: How many samples most candidates have in the selecting half.
     selects: float
+    #: The number of folds of prompts, and of splits into halves.
     folds: int
     repeats: int
+    #: The number of methods that were tried.
     tried: int
     seed: int
 
 
+@dataclass(frozen=True)
+class _TrialPlan:
+    """How splits are drawn."""
+
+    ratings: Ratings
+    objective: Objective
+    repeats: int
+    seed: int
+    split: str
+    calibrations: Calibrations | None
+
+    def draw(self) -> Iterator[Trial]:
+        """The splits, drawn one at a time."""
+        return draw_trials(
+            self.ratings,
+            self.objective.needs_risk,
+            self.repeats,
+            self.seed,
+            self.split,
+            self.calibrations,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _TrialSizes:
+    """What is known of the splits before anything is tried on them."""
+
+    #: The prompts that count in each split, (R, P).
+    usable: Mask
+    #: How many samples most candidates have in the selecting half.
+    selects: float
+
+
 def tune(
-    source: Ratings,
+    ratings: Ratings,
     objective: Objective | None = None,
     *,
     rules: Sequence[str] | None = None,
@@ -141,140 +144,211 @@ def tune(
     split: str = "auto",
     calibrations: Calibrations | None = None,
     caution: str | None = None,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = ignore_progress,
 ) -> Tuned:
-    """What tuning every rule that can be tuned, or those named, gives on a source.
+    """Tune every rule that can be tuned, or those named.
 
-    Settings are compared on the evaluation halves of `repeats` splits of the samples; for every one
-    of `folds` folds of prompts a setting is chosen on the others. The candidates of a prompt are
-    put in a random order first, drawn from the seed. Rules that learn go by the `calibrations`, or
-    else learn from a split's selecting half alone. `caution` is that of the rules that have one, of
-    which at least one must be tuned. `progress(done, total)` counts settings tried.
-    Without an objective it is the tradeoff, or the mean where no half has a sigma to judge by.
+    Methods are compared on the judging halves of splits of the samples; for every fold of the
+    prompts a method is chosen on the others. The candidates of a prompt are put in a random order
+    first, drawn from the seed.
+
+    Args:
+        ratings: The ratings.
+        objective: What to raise; without it the tradeoff, or the mean where no half has a sigma
+            to judge by.
+        rules: The names of the rules.
+        size: How fine the grids are, "coarse" or "fine".
+        folds: The number of folds of the prompts.
+        repeats: The number of splits of the samples into halves.
+        seed: Seed of the splits, the folds and the order of candidates.
+        split: What is split into halves, see `Ratings.split_unit`.
+        calibrations: What rules that learn go by; without it they learn from a split's selecting
+            half alone.
+        caution: The caution of the rules that have one, of which at least one must be tuned.
+        progress: Called after every method that was tried.
+
+    Raises:
+        InputError: The ratings are too few, or a rule cannot be tuned on them.
     """
-    source = source.shuffled(seed)
+    ratings = ratings.shuffled(seed)
     if folds < 2 or repeats < 1:
         raise InputError(f"{folds} folds and {repeats} repeats", "use at least 2 and 1")
-    names, absent = _rules(source, rules)
-    shared = {} if caution is None else {"caution": caution}
-    parse_methods(names, shared, calibrations=calibrations)
-    for aim in (objective,) if objective else (Objective(), Objective("mean")):
-        drawn = partial(draw_trials, source, aim.needs_risk, repeats, seed, split, calibrations)
-        seen = [
-            (trial.usable, (~np.isnan(trial.batch.samples)).sum(axis=3).max(axis=1))
-            for trial in drawn()
-        ]
-        if seen:
+    names, not_tuned = _rules_to_tune(ratings, rules)
+    parameters = {}
+    if caution is not None:
+        parameters["caution"] = caution
+    # This refuses a caution or calibrations that no rule takes.
+    parse_methods(names, parameters, calibrations=calibrations)
+    objectives = [objective] if objective else [Objective(), Objective("mean")]
+    for candidate in objectives:
+        plan = _TrialPlan(ratings, candidate, repeats, seed, split, calibrations)
+        sizes = _trial_sizes(plan)
+        if sizes.usable.any():
             break
-    among: Mask = np.array([each for each, _ in seen])
-    usable: Mask = np.any(among, axis=0)
-    _check(source, usable, aim, folds)
-    kept = np.flatnonzero(usable)
-    numbers = fold_numbers([source.prompt_ids[place] for place in kept.tolist()], folds, seed)
-    scales = [
-        scale_of(
-            source.samples[part],
-            {name: array[part] for name, array in source.side.items()},
-            len(source.scorers) > 1,
-        )
-        for part in (*(kept[numbers != fold] for fold in range(folds)), kept)
-    ]
-    grids = [
-        [_ready_grid(source, calibrations, grid(name, scale, size, shared)) for scale in scales]
-        for name in names
-    ]
-    tried = {setting.text for own in grids for settings in own for setting in settings}
-    done = count(1)
-    fitted = crossfit(
+    usable = np.any(sizes.usable, axis=0)
+    _check_size(ratings, usable, plan.objective, folds)
+    prompts = np.flatnonzero(usable)
+    prompt_ids = [ratings.prompt_ids[prompt] for prompt in prompts.tolist()]
+    fold_of_prompt = fold_numbers(prompt_ids, folds, seed)
+    training_sets = [prompts[fold_of_prompt != fold] for fold in range(folds)]
+    scales = [_scale_on(ratings, part) for part in (*training_sets, prompts)]
+
+    def ready_grid(rule: str, scale: Scale) -> list[Method]:
+        methods = grid(rule, scale, size, parameters)
+        calibrated = [method.with_calibrations(calibrations) for method in methods]
+        return ready_methods(calibrated, ratings)
+
+    grids = [[ready_grid(name, scale) for scale in scales] for name in names]
+    texts = {method.text for rule_grids in grids for part in rule_grids for method in part}
+    counter = _Counter(progress, len(sizes.usable) * len(texts))
+    result = crossfit(
         grids,
-        lambda: (replace(trial, usable=trial.usable[usable]) for trial in drawn()),
-        aim,
-        numbers,
-        lambda more: progress(next(done), len(seen) * len(tried)),
+        lambda: (replace(trial, usable=trial.usable[usable]) for trial in plan.draw()),
+        plan.objective,
+        fold_of_prompt,
+        counter.add,
     )
-    rows, baseline, sigma = _rows(aim, fitted, among[:, usable], seed)
+    among = sizes.usable[:, usable]
+    once = np.ones((1, len(prompts)))
+    outcome = plan.objective.outcome(result.held_out_mean, result.held_out_sigma)
+    baseline = float(over_splits(plan.objective.over(outcome, among, once))[0, 0])
+    sigma = float(over_splits(average(result.held_out_sigma, among, once))[0, 0])
     return Tuned(
-        source.name,
-        aim,
-        rows,
-        baseline,
-        sigma,
-        absent,
-        len(kept),
-        len(usable) - len(kept),
-        float(np.median(np.concatenate([each[each > 0] for _, each in seen]))),
-        folds,
-        len(seen),
-        sum(len(surface) for surface in fitted.surfaces),
-        seed,
+        name=ratings.name,
+        objective=plan.objective,
+        rows=_tuned_rules(plan.objective, result, among, seed, baseline, sigma),
+        baseline=baseline,
+        sigma=sigma,
+        not_tuned=not_tuned,
+        prompts=len(prompts),
+        left_out=len(usable) - len(prompts),
+        selects=sizes.selects,
+        folds=folds,
+        repeats=len(sizes.usable),
+        tried=sum(len(rule.surface) for rule in result.rules),
+        seed=seed,
     )
 
 
-def _ready_grid(
-    source: Ratings, calibrations: Calibrations | None, methods: Sequence[Method]
-) -> list[Method]:
-    """The methods of a grid with what they have learnt before."""
-    return ready_methods([method.with_calibrations(calibrations) for method in methods], source)
+class _Counter:
+    """Counts what is done, and reports it."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+
+    def add(self, count: int) -> None:
+        """Count some more."""
+        self._done += count
+        self._progress(self._done, self._total)
 
 
-def _rows(
-    aim: Objective, fitted: Fitted, among: Mask, seed: int
-) -> tuple[tuple[TunedRule, ...], float, float]:
-    """What each rule gains, the largest first; Best-of-K's objective and average sigma."""
-    mean, sigma = fitted.held
-    outcome, once = aim.outcome(mean, sigma), np.ones((1, among.shape[1]))
+def _trial_sizes(plan: _TrialPlan) -> _TrialSizes:
+    """Draw all splits once, to see which prompts count."""
+    usable = []
+    counts = []
+    for trial in plan.draw():
+        usable.append(trial.usable)
+        # The samples of each candidate from the scorer that has the most.
+        count = (~np.isnan(trial.batch.samples)).sum(axis=3).max(axis=1)
+        counts.append(count[count > 0])
+    if not usable:
+        return _TrialSizes(np.zeros((0, len(plan.ratings.prompt_ids)), dtype=bool), 0.0)
+    return _TrialSizes(np.array(usable), float(np.median(np.concatenate(counts))))
 
-    def gained(over: Callable[[Array, Mask, Array], Array], values: Array) -> Gains:
+
+def _scale_on(ratings: Ratings, prompts: Integers) -> Scale:
+    """The scale of the samples of some prompts."""
+    side = {name: array[prompts] for name, array in ratings.side.items()}
+    return scale_of(ratings.samples[prompts], side, normalized=len(ratings.scorers) > 1)
+
+
+def _tuned_rules(
+    objective: Objective, result: Crossfit, among: Mask, seed: int, baseline: float, sigma: float
+) -> tuple[TunedRule, ...]:
+    """What each rule gains, the largest first.
+
+    Args:
+        objective: What is raised.
+        result: The chosen methods and their outcomes.
+        among: The prompts that count in each split, (R, P).
+        seed: Seed of the bootstrap.
+        baseline: Best-of-K's objective.
+        sigma: Best-of-K's average sigma.
+    """
+    prompts = among.shape[1]
+
+    def gains_in(over: Callable[[Array, Mask, Array], Array], values: Array) -> Gains:
+        """The gains in what `over` makes of values (R, 1 + A, P)."""
         size = largest(values)
-        return gains(lambda counts: over(values, among, counts), size, among.shape[1], seed)
+        return gains(lambda counts: over(values, among, counts), size, prompts, seed)
 
-    risks = gained(average, sigma)
-    merit = float(over_splits(aim.over(outcome, among, once))[0, 0])
-    risk = float(over_splits(average(sigma, among, once))[0, 0])
-    final = aim.over(aim.outcome(*fitted.final), among, once)
-    in_sample = differences(final, largest(outcome))[0]
-    sigmas = risk + risks.gain, risk + risks.high
-    columns = (*gained(aim.over, outcome), in_sample, *gained(average, mean), *sigmas)
-    rows = zip(
-        *([own[-1].rule.name for own in fitted.chosen[1:]], [own[-1] for own in fitted.chosen[1:]]),
-        *(column.tolist() for column in columns),
-        [tuple(own[:-1]) for own in fitted.chosen[1:]],
-        [tuple((setting, each - merit) for setting, each in own) for own in fitted.surfaces],
-        strict=True,
-    )
-    return tuple(sorted((TunedRule(*row) for row in rows), key=lambda row: -row.gain)), merit, risk
+    outcome = objective.outcome(result.held_out_mean, result.held_out_sigma)
+    final = objective.outcome(result.final_mean, result.final_sigma)
+    in_objective = gains_in(objective.over, outcome)
+    in_mean = gains_in(average, result.held_out_mean)
+    in_sigma = gains_in(average, result.held_out_sigma)
+    final_values = objective.over(final, among, np.ones((1, prompts)))
+    in_sample = differences(final_values, largest(outcome))[0]
+    rows = []
+    for index, rule in enumerate(result.rules[1:]):
+        row = TunedRule(
+            rule=rule.final.rule.name,
+            setting=rule.final,
+            gain=float(in_objective.gain[index]),
+            low=float(in_objective.low[index]),
+            high=float(in_objective.high[index]),
+            in_sample=float(in_sample[index]),
+            mean=float(in_mean.gain[index]),
+            mean_low=float(in_mean.low[index]),
+            mean_high=float(in_mean.high[index]),
+            sigma=sigma + float(in_sigma.gain[index]),
+            sigma_high=sigma + float(in_sigma.high[index]),
+            by_fold=rule.by_fold,
+            surface=tuple((method, merit - baseline) for method, merit in rule.surface),
+        )
+        rows.append(row)
+    return tuple(sorted(rows, key=lambda row: -row.gain))
 
 
-def _rules(source: Ratings, wanted: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:
-    """The rules to tune, and those that cannot be, with the reason."""
-    known, absent = tunable(len(source.scorers), source.side)
-    for name in wanted or ():
+def _rules_to_tune(
+    ratings: Ratings, wanted: Sequence[str] | None
+) -> tuple[list[str], dict[str, str]]:
+    """The rules to tune, and why the others cannot be."""
+    known, absent = tunable(len(ratings.scorers), ratings.side)
+    if not wanted:
+        return known, absent
+    for name in wanted:
         if name in absent:
-            raise InputError(f"rule {name!r} {absent[name]}, and {source.name} has none")
+            raise InputError(f"rule {name!r} {absent[name]}, and {ratings.name} has none")
         if name not in known:
             raise UnknownName("rule to tune", name, [*known, *absent])
-    return list(dict.fromkeys(wanted or known)), {} if wanted else absent
+    return list(dict.fromkeys(wanted)), {}
 
 
-def _check(source: Ratings, usable: Mask, aim: Objective, folds: int) -> None:
-    """Raise an `InputError` where a source is too small to tune on."""
-    if source.shape[2] < 2:
-        raise InputError(f"{source.name} has one candidate a prompt", "give two or more to choose")
+def _check_size(ratings: Ratings, usable: Mask, objective: Objective, folds: int) -> None:
+    """Raise an `InputError` where there are too few ratings to tune on."""
+    if ratings.shape[2] < 2:
+        message = f"{ratings.name} has one candidate per prompt"
+        raise InputError(message, "give two or more to choose")
     count = int(usable.sum())
     if not count:
-        least, hint = "two ratings a candidate", "gather more ratings"
-        if aim.needs_risk:
-            least = "two ratings to judge by, so four or more ratings a candidate"
+        needed = "two ratings per candidate"
+        hint = "gather more ratings"
+        if objective.needs_risk:
+            needed = "two ratings to judge by, so four or more ratings per candidate"
             hint = "use --objective cvar"
         raise InputError(
-            f"{source.name} cannot be split into halves that select and judge: the objective "
-            f"{aim.name!r} needs {least}",
+            f"{ratings.name} cannot be split into halves that select and judge: the objective "
+            f"{objective.name!r} needs {needed}",
             hint,
         )
     if count < 2 * folds:
+        noun = "prompt" if count == 1 else "prompts"
+        hint = f"give at least {2 * folds} with two candidates and enough ratings each"
+        if count >= 4:
+            hint += ", or fewer --folds"
         raise InputError(
-            f"{source.name} has {count} prompt{'s' if count != 1 else ''} to tune on, not enough "
-            f"for {folds} folds",
-            f"give at least {2 * folds} with two candidates and enough ratings each"
-            + (", or fewer --folds" if count >= 4 else ""),
+            f"{ratings.name} has {count} {noun} to tune on, not enough for {folds} folds", hint
         )

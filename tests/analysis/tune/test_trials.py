@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.helpers import Array, fast_settings
 
 import darc
-from darc.analysis.tune.crossfit import choices
 from darc.analysis.tune.grid import grid, tunable
+from darc.analysis.tune.trials import choices
 from darc.decide.method import Method
 from darc.decide.sample_batch import SampleBatch
 from darc.decide.tuning_grid import Scale
