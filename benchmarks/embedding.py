@@ -25,7 +25,7 @@ from darc.parts.scorers import Fluency, Form, Harm, Relevance, normalise_scores
 from darc.parts.scorers.base import Pair
 from darc.runs.folder import RunFolder
 from darc.runs.records import read_candidates, read_prompt
-from darc.train.caution import auc
+from darc.train.caution_report import auc
 from darc.train.head import read_pairs
 from darc.types import Prompt
 from darc.typing import Array

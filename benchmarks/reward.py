@@ -131,7 +131,7 @@ def both(
     """Our scorer and the pipeline on the same model: from texts to scores."""
     import transformers
 
-    from darc.models.transformers.batching import templated
+    from darc.models.transformers.batching import apply_template
 
     loaded = scorer.checkpoint.loaded
     pipeline = transformers.pipeline(
@@ -147,7 +147,7 @@ def both(
         inputs: list[Any] = [{"text": prompt.question, "text_pair": text} for text in answers]
         if chat:
             turns = [(*prompt.messages, Message("assistant", text)) for text in answers]
-            inputs = [templated(loaded.tokenizer, turn, answered=True) for turn in turns]
+            inputs = [apply_template(loaded.tokenizer, turn, answered=True) for turn in turns]
         return np.array([one["score"] for one in pipeline(inputs)])
 
     return lambda: scorer.score([(prompt, text) for text in answers]), theirs

@@ -16,7 +16,7 @@ from tests.checkpoints import causal
 from tests.train.policies import TINY, preferences
 
 from darc.train.dpo import Trained, train
-from darc.train.recipe import Loss
+from darc.train.losses import Loss
 from darc.views.text_table import text_table
 
 FLIPPED = 0.3

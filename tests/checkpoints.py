@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.models.transformers import Checkpoint, Loaded
-from darc.models.transformers.loading import need
+from darc.models.transformers.loading import require_torch
 
 SPECIAL = ["<pad>", "<bos>", "<end>", "<turn>", "[CLS]", "[SEP]"]
 TEMPLATE = (
@@ -58,7 +58,7 @@ ENCODERS: dict[str, dict[str, Any]] = {
 
 def tokenizer(template: bool = True, pairs: bool = False) -> Any:
     """Printable ASCII, so that whatever is sampled survives decoding and encoding."""
-    need("a tiny checkpoint")
+    require_torch("a tiny checkpoint")
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -102,7 +102,7 @@ def size() -> int:
 
 def causal(folder: Path, seed: int = 0, template: bool = True, **changes: Any) -> str:
     """A tiny Llama."""
-    need("a tiny checkpoint")
+    require_torch("a tiny checkpoint")
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -113,7 +113,7 @@ def causal(folder: Path, seed: int = 0, template: bool = True, **changes: Any) -
 
 def reward(folder: Path, seed: int = 1, **changes: Any) -> str:
     """A tiny Llama with a reward head."""
-    need("a tiny checkpoint")
+    require_torch("a tiny checkpoint")
     import torch
     from transformers import LlamaConfig, LlamaForSequenceClassification
 
@@ -124,7 +124,7 @@ def reward(folder: Path, seed: int = 1, **changes: Any) -> str:
 
 def pair_reward(folder: Path, **changes: Any) -> str:
     """A tiny BERT with a reward head that reads question and answer as a pair."""
-    need("a tiny checkpoint")
+    require_torch("a tiny checkpoint")
     import torch
     from transformers import BertConfig, BertForSequenceClassification
 
@@ -139,7 +139,7 @@ def pair_reward(folder: Path, **changes: Any) -> str:
 
 def tiny(name: str, kind: str = "", **changes: Any) -> Loaded:
     """A tiny random model of any architecture in memory, a reward model unless `kind` names one."""
-    need("a tiny model")
+    require_torch("a tiny model")
     import torch
     import transformers
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from darc.train.recipe import Loss, TrainingRecipe
+from darc.train.losses import Loss
+from darc.train.recipe import TrainingRecipe
 from darc.typing import Array
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -15,15 +15,10 @@ from darc.errors import InputError
 from darc.parts.scorers import Caution
 from darc.parts.scorers.base import sigmoid
 from darc.parts.scorers.caution_models import Classifier, Predictor, read_model, write_model
-from darc.train.caution import (
-    auc,
-    fit_classifier,
-    fit_logistic,
-    fit_predictor,
-    log_loss,
-    parts_of,
-)
+from darc.train.caution import fit_classifier, fit_predictor
+from darc.train.caution_report import auc, split_examples
 from darc.train.examples import divide, read_examples
+from darc.train.logistic import fit_logistic, log_loss
 
 DATA = Path(__file__).parents[1] / "parts" / "scorers" / "discrimination.jsonl"
 SEED = 7
@@ -56,7 +51,7 @@ def test_auc_on_held_out_answers_by_kind() -> None:
 
 
 def test_no_prompt_is_in_two_parts() -> None:
-    sides = [{p.question for p, _ in own} for own in parts_of(read_examples(DATA), SEED)]
+    sides = [{p.question for p, _ in own} for own in split_examples(read_examples(DATA), SEED)]
     assert sum(map(len, sides)) == len(set.union(*sides)) == 64
     assert [len(side) for side in sides] == [38, 10, 16]
 
@@ -73,7 +68,7 @@ def test_picks_differ_from_best_of_k_where_candidates_are_off_topic(
 ) -> None:
     model = classifier() if form == "classifier" else predictor()
     caution = scorer(tmp_path, model)
-    known = {prompt.question for prompt, _ in parts_of(read_examples(DATA), SEED)[2]}
+    known = {prompt.question for prompt, _ in split_examples(read_examples(DATA), SEED)[2]}
     own = [example for example in examples() if example.prompt.question in known]
     draw = np.random.default_rng(0)
     planted = {"mean": 0, "caution": 0}
@@ -160,7 +155,7 @@ def test_the_rule_takes_the_model_on_the_command_line(
 ) -> None:
     monkeypatch.setenv("DARC_CACHE", str(tmp_path / "cache"))
     write_model(classifier(), tmp_path / "caution.json")
-    known = {prompt.question for prompt, _ in parts_of(read_examples(DATA), SEED)[2]}
+    known = {prompt.question for prompt, _ in split_examples(read_examples(DATA), SEED)[2]}
     own = [example for example in examples() if example.prompt.question in known][:6]
     off_topic = {"mean": 0, "caution:a=3": 0}
     for place, example in enumerate(own):

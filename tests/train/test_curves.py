@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from darc.train.dpo import draw_curves
+from darc.train.curves import draw_curves
 from darc.views import save_figure
 
 HISTORY = [

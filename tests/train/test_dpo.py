@@ -13,7 +13,7 @@ from tests.checkpoints import causal
 from tests.train.policies import TINY, preferences
 
 from darc.cli import main
-from darc.train.recipe import Loss
+from darc.train.losses import Loss
 
 pytestmark = pytest.mark.train
 

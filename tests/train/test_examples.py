@@ -7,14 +7,8 @@ from tests.runs.makers import Words, start
 
 from darc.parts.scorers.base import Pair
 from darc.runs.questions import Question
-from darc.train.examples import (
-    KINDS,
-    balanced,
-    each_kind,
-    negative,
-    read_examples,
-    sentences,
-)
+from darc.train.examples import read_examples
+from darc.train.negatives import KINDS, balanced, negative, negatives_by_kind, sentences
 from darc.types import Candidate, Prompt
 
 QUESTIONS = [Question(f"q{i}", (f"Why is number {i} odd or even?",)) for i in range(9)]
@@ -100,5 +94,5 @@ def test_one_negative_for_each_answer_and_round() -> None:
 
 def test_short_answers_are_not_spoilt_in_every_way() -> None:
     pair = (PAIRS[0][0], "Yes.")
-    assert each_kind([pair], 0) == {kind: [] for kind in KINDS}
+    assert negatives_by_kind([pair], 0) == {kind: [] for kind in KINDS}
     assert balanced([pair, PAIRS[1]], 0, 1)[0][1] == "mismatched"

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError
-from darc.train.dpo import (
+from darc.train.training_folder import (
     last_checkpoint,
     open_folder,
     read_complete,

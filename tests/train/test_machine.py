@@ -5,8 +5,8 @@ import pytest
 
 from darc.errors import DarcError
 from darc.models.transformers.loading import ModelSource
+from darc.train.machine import Machine, check_machine, count_parameters
 from darc.train.recipe import PRESETS, TrainingRecipe
-from darc.train.trainer import Machine, check_machine, count_parameters
 
 GIGA = 10**9
 

@@ -8,7 +8,7 @@ import pytest
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.train.preferences import PairChoosing, make_pairs
+from darc.train.pairs import PairChoosing, make_pairs
 
 # Calm 6, divided 6.5, poor 3, and one without ratings.
 SAMPLES = np.array([[[[6, 6, 6.2, 5.8], [10, 10, 5, 1], [3, 3, 3, 3.2], [np.nan] * 4]]])

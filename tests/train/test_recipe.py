@@ -3,7 +3,7 @@ import pytest
 from tests.train.policies import loss_value
 
 from darc.errors import InputError, UnknownName
-from darc.train.recipe import FORMS, Loss
+from darc.train.losses import FORMS, Loss
 
 Z = np.linspace(-6.0, 6.0, 25)
 

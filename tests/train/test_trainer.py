@@ -8,7 +8,7 @@ import pytest
 from tests.checkpoints import causal
 from tests.train.policies import TINY, loss_value, preferences
 
-from darc.train.recipe import FORMS, Loss
+from darc.train.losses import FORMS, Loss
 
 pytestmark = pytest.mark.train
 
@@ -35,11 +35,12 @@ def stirred_trainer(folder: Path, loss: Loss, rows: list[dict[str, Any]]) -> Any
     import torch
 
     from darc.models.transformers.loading import resolve
-    from darc.train.trainer import load_base, make_trainer
+    from darc.train.base_model import load_base
+    from darc.train.trainer import TrainingData, make_trainer
 
     recipe = TINY.changed(model=causal(folder / "model"), beta=0.5)
     model, tokenizer = load_base(resolve(recipe.model), recipe)
-    trainer = make_trainer(model, tokenizer, rows, [], recipe, loss, folder / "out")
+    trainer = make_trainer(model, tokenizer, TrainingData(rows), recipe, loss, folder / "out")
     torch.manual_seed(3)
     for name, parameter in trainer.model.named_parameters():
         if "lora_B" in name:
@@ -105,14 +106,15 @@ def test_long_texts_are_cut_and_dropout_stays(tmp_path: Path) -> None:
     import torch
 
     from darc.models.transformers.loading import resolve
-    from darc.train.trainer import load_base, make_trainer
+    from darc.train.base_model import load_base
+    from darc.train.trainer import TrainingData, make_trainer
 
     recipe = TINY.changed(
         model=causal(tmp_path / "model"), prompt_tokens=5, response_tokens=3, dropout=0.05
     )
     model, tokenizer = load_base(resolve(recipe.model), recipe)
     trainer = make_trainer(
-        model, tokenizer, preferences(2), [], recipe, Loss("dpo"), tmp_path / "o"
+        model, tokenizer, TrainingData(preferences(2)), recipe, Loss("dpo"), tmp_path / "o"
     )
     batch = trainer.data_collator([trainer.train_dataset[i] for i in range(2)])
     assert batch["input_ids"].shape == (4, 8)

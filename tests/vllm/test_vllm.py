@@ -16,8 +16,8 @@ from darc.models.transformers.loading import resolve
 from darc.parts.generators.base import SamplingParameters
 from darc.parts.scorers import HttpScorer, RewardScorer
 from darc.registry import generators
+from darc.train.base_model import load_base
 from darc.train.recipe import TrainingRecipe
-from darc.train.trainer import load_base
 from darc.types import Message, Prompt
 
 pytestmark = pytest.mark.vllm

@@ -11,7 +11,7 @@ from darc.cli.parser import Parser
 def add(parser: Parser) -> None:
     """Add the options."""
     from darc.cli.options import add_options
-    from darc.train.preferences import PairChoosing
+    from darc.train.pairs import PairChoosing
 
     parser.add_argument("source", type=Path, help="a file of ratings, or a folder of darc run")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
@@ -27,7 +27,7 @@ def run(arguments: Namespace) -> None:
     from darc.errors import InputError
     from darc.files import atomic_writer
     from darc.settings.validation import validate_settings
-    from darc.train.preferences import PairChoosing, make_pairs
+    from darc.train.pairs import PairChoosing, make_pairs
 
     choosing = validate_settings(PairChoosing, options_of(arguments, PairChoosing))
     source = load_ratings(arguments.source, arguments.texts)

@@ -34,7 +34,8 @@ def add(parser: Parser) -> None:
 
 def _add_policy(parser: Parser, kind: str) -> None:
     from darc.cli.options import add_options
-    from darc.train.recipe import NOISE, OPTIONS, PRESETS, TrainingRecipe
+    from darc.train.losses import NOISE
+    from darc.train.recipe import OPTIONS, PRESETS, TrainingRecipe
 
     parser.add_argument(
         "--data", required=True, metavar="FILE", help=".jsonl, .parquet, or OWNER/NAME of the hub"
@@ -116,10 +117,12 @@ def run_presets(arguments: Namespace) -> None:
 
 def run_policy(arguments: Namespace) -> None:
     """Check, read, train, draw, tell."""
-    from darc.train.dpo import draw_curves, train
+    from darc.train.curves import draw_curves
+    from darc.train.dpo import train
+    from darc.train.losses import Loss
+    from darc.train.machine import check_training
     from darc.train.preferences import read_preferences, split
-    from darc.train.recipe import OPTIONS, PRESETS, Loss
-    from darc.train.trainer import check_training
+    from darc.train.recipe import OPTIONS, PRESETS
 
     form = arguments.form if arguments.loss == "rdpo" else arguments.loss
     loss = Loss(form) if form == "dpo" else Loss(form, arguments.noise)
@@ -158,7 +161,8 @@ def _check_out(path: Path, suffix: str) -> None:
 def run_caution(arguments: Namespace) -> None:
     """Read, fit, write, tell."""
     from darc.parts.scorers.caution_models import write_model
-    from darc.train.caution import fit_classifier, fit_encoder, fit_predictor
+    from darc.train.caution import fit_classifier, fit_predictor
+    from darc.train.caution_encoder import fit_encoder
     from darc.train.examples import read_examples
 
     encoder = arguments.form == "encoder"

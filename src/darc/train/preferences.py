@@ -1,208 +1,162 @@
-"""Preference pairs: made of ratings or scores, or read in the formats of TRL."""
+"""Preference pairs in the formats of TRL."""
 
 import hashlib
 import json
 import re
-from collections.abc import Iterator, MutableMapping, Sequence
-from itertools import combinations
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-from pydantic import Field
-
-from darc.decide.statistics.summary import statistics
 from darc.errors import InputError, TableError
 from darc.files import read_entries
-from darc.models.transformers.batching import BETWEEN
-from darc.settings.model import SettingsModel
-from darc.typing import Array
+from darc.models.transformers.batching import MESSAGE_SEPARATOR
 
 Row = dict[str, Any]
 
-COLUMNS = ("prompt", "chosen", "rejected", "probability")
-_NAME = re.compile(r"[\w.-]+/[\w.-]+(:[\w\[\]%-]+)?\Z", re.ASCII)
-
-
-class PairChoosing(SettingsModel):
-    """How pairs are made.
-
-    A pair is contentious when the probability that someone prefers the chosen answer is below
-    `agreement`: Phi(difference / sqrt(sigma_a^2 + sigma_b^2)), the two being judged independently.
-    """
-
-    by: Literal["mean", "value"] = Field(default="mean", description="what orders them")
-    margin: float = Field(default=0.0, ge=0, description="least difference of a pair")
-    which: Literal["extremes", "all"] = Field(
-        default="extremes", description="best against worst of a prompt, or all pairs"
-    )
-    contentious: Literal["keep", "drop", "soft"] = Field(
-        default="keep",
-        description="pairs that people would disagree about: keep them, drop them, or write down "
-        "the probability of every label",
-    )
-    agreement: float = Field(
-        default=0.75, ge=0.5, le=1, description="below this probability a pair is contentious"
-    )
-    beta: float = Field(default=1.0, description="risk aversion")
-    gamma: float = Field(default=1.0, description="hedge over scorers")
-
-
-def make_pairs(
-    samples: Array,
-    questions: Sequence[str],
-    texts: Sequence[Sequence[str]],
-    choosing: PairChoosing,
-    tally: MutableMapping[str, int],
-) -> Iterator[Row]:
-    """The rows of a preference file: pairs of the candidates of samples (P, M, K, n).
-
-    Several scorers are normalised within the prompt and hedged as the rules do. Candidates with the
-    same text make no pair, nor does one without samples or text. A row has messages, the margin,
-    and the probability if it is not 1. `tally` counts pairs, those that are contentious, prompts
-    with pairs and those without. O(P K^2) for all pairs.
-    """
-    found = statistics(samples, choosing.beta, choosing.gamma)
-    ranking = found.mean if choosing.by == "mean" else found.value
-    if choosing.contentious != "keep" and np.isnan(found.sigma).all():
-        raise InputError(
-            "contentious pairs cannot be told: no candidate has two ratings",
-            "use --contentious keep",
-        )
-    for prompt, (values, sigma) in enumerate(zip(ranking, found.sigma, strict=True)):
-        own, before = texts[prompt], tally["pairs"]
-        for best, worst in _couples(values, choosing.which, own):
-            difference = float(values[best] - values[worst])
-            if not difference > 0 or difference < choosing.margin:
-                continue
-            spread = float(np.sqrt(np.nansum(sigma[[best, worst]] ** 2)))
-            share = NormalDist(0.0, spread).cdf(difference) if spread else 1.0
-            tally["contentious"] += share < choosing.agreement
-            if choosing.contentious == "drop" and share < choosing.agreement:
-                continue
-            row: Row = {
-                "prompt": [{"role": "user", "content": questions[prompt]}],
-                "chosen": [{"role": "assistant", "content": own[best]}],
-                "rejected": [{"role": "assistant", "content": own[worst]}],
-                "margin": round(difference, 9),
-            }
-            if choosing.contentious == "soft" and share < 1.0:
-                row["probability"] = round(share, 9)
-            tally["pairs"] += 1
-            yield row
-        tally["prompts" if tally["pairs"] > before else "without"] += 1
-
-
-def _couples(ranking: Array, which: str, texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Places of candidates in couples, the better first; ties in their own order."""
-    given = enumerate(zip(texts, ranking, strict=False))
-    there = [k for k, (text, value) in given if text.strip() and not np.isnan(value)]
-    order = sorted(there, key=lambda k: -ranking[k])
-    ends = order if which == "all" else dict.fromkeys((*order[:1], *order[-1:]))
-    return [(a, b) for a, b in combinations(ends, 2) if texts[a] != texts[b]]
+_TEXT_COLUMNS = ("prompt", "chosen", "rejected")
+_COLUMNS = (*_TEXT_COLUMNS, "probability")
+_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(:[\w\[\]%-]+)?\Z", re.ASCII)
 
 
 def read_preferences(text: str) -> list[Row]:
-    """The rows of a .jsonl or .parquet file, or of OWNER/NAME[:SPLIT] on the hub (split: train).
+    """Read preference pairs.
 
-    A row has chosen and rejected, as texts or as lists of messages, with the prompt apart or as
-    their common beginning; `probability`, if there, is that of the label being right.
+    Args:
+        text: A .jsonl or .parquet file, or OWNER/NAME[:SPLIT] on the hub (split: train).
+
+    Returns:
+        Rows with chosen and rejected, as texts or as lists of messages, with the prompt apart or as
+        their common beginning. `probability`, if there, is that of the label being right.
+
+    Raises:
+        InputError: There are no pairs, or one of them cannot be used.
+        TableError: The file cannot be read.
     """
     path = Path(text)
     if path.suffix in (".parquet", ".pq"):
-        rows = _parquet(path)
+        rows = _read_parquet(path)
     elif path.is_file() or path.suffix in (".jsonl", ".json", ".ndjson"):
         rows = [entry for _, entry in read_entries(path)]
-    elif _NAME.match(text):
-        rows = _hub(text)
+    elif _HUB_NAME.match(text):
+        rows = _read_hub(text)
     else:
         raise InputError(f"there is no file {text}", "give a file, or OWNER/NAME of a data set")
     if not rows:
         raise InputError(f"{text} has no pairs", "give at least one")
-    return [_checked(text, place, row) for place, row in enumerate(rows, 1)]
+    return [_check_row(f"{text}, pair {number}", row) for number, row in enumerate(rows, 1)]
 
 
 def split(rows: Sequence[Row], share: float, seed: int) -> tuple[list[Row], list[Row]]:
-    """Rows to train on and held-out ones, about `share` of the prompts; equal prompts together."""
+    """Divide rows such that those of equal prompts stay together.
+
+    Args:
+        rows: The rows.
+        share: About the share of the prompts that is held out.
+        seed: The seed of the division.
+
+    Returns:
+        The rows to train on, and the held-out ones.
+
+    Raises:
+        InputError: The share is out of range, or one side would be empty.
+    """
     if not 0 <= share < 1:
         raise InputError(f"the held-out share is {share:g}", "give 0 or more, below 1")
-    sides: tuple[list[Row], list[Row]] = ([], [])
+    trained: list[Row] = []
+    held_out: list[Row] = []
     for row in rows:
-        opening = row["chosen"][:-1] if isinstance(row["chosen"], list) else ""
-        asked = json.dumps([seed, row.get("prompt") or opening], ensure_ascii=False)
-        draw = int.from_bytes(hashlib.sha256(asked.encode()).digest()[:8], "big") / 2.0**64
-        sides[draw < share].append(row)
-    if not sides[0] or (share > 0 and not sides[1]):
+        if _draw(row, seed) < share:
+            held_out.append(row)
+        else:
+            trained.append(row)
+    if not trained or (share > 0 and not held_out):
         raise InputError(
             f"{len(rows)} pairs cannot be divided: one side would be empty",
             "give more prompts, or --held-out 0",
         )
-    return sides
+    return trained, held_out
+
+
+def _draw(row: Row, seed: int) -> float:
+    """A number in [0, 1) that depends on the prompt and the seed alone."""
+    prompt = row.get("prompt")
+    if not prompt:
+        prompt = row["chosen"][:-1] if isinstance(row["chosen"], list) else ""
+    key = json.dumps([seed, prompt], ensure_ascii=False)
+    digest = hashlib.sha256(key.encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2.0**64
 
 
 def as_texts(row: Row) -> Row:
-    """A row of messages as plain texts, for a model without a chat template.
+    """Turn a row of messages into plain texts, for a model without a chat template.
 
-    Messages are joined by empty lines, as generators join them for such a model.
+    Args:
+        row: A row of texts or of messages.
+
+    Returns:
+        The row with messages joined by empty lines, as generators join them for such a model.
     """
     if isinstance(row["chosen"], str):
         return row
-    said: Row = {
-        name: "".join(m["content"] + BETWEEN for m in row[name])
-        for name in ("prompt", "chosen", "rejected")
-        if name in row
-    }
-    ends = {name: said[name][: -len(BETWEEN)] for name in ("chosen", "rejected")}
-    return {**row, **said, **ends}
+    texts = dict(row)
+    for name in _TEXT_COLUMNS:
+        if name in row:
+            parts = [message["content"] + MESSAGE_SEPARATOR for message in row[name]]
+            texts[name] = "".join(parts)
+    for name in ("chosen", "rejected"):
+        texts[name] = texts[name].removesuffix(MESSAGE_SEPARATOR)
+    return texts
 
 
-def _parquet(path: Path) -> list[Any]:
-    import pyarrow as pa  # which comes with what trains
+def _read_parquet(path: Path) -> list[Any]:
+    # pyarrow comes with what trains.
+    import pyarrow as pa
     from pyarrow import parquet
 
     try:
         return list(parquet.read_table(path).to_pylist())
     except (pa.ArrowException, OSError) as problem:
-        raise TableError(str(path), f"it cannot be read ({str(problem).splitlines()[0]})") from None
+        reason = str(problem).splitlines()[0]
+        raise TableError(str(path), f"it cannot be read ({reason})") from None
 
 
-def _hub(text: str) -> list[Any]:
+def _read_hub(text: str) -> list[Any]:
     from datasets import load_dataset
 
     name, _, part = text.partition(":")
     try:
         return list(load_dataset(name, split=part or "train"))
     except Exception as problem:  # the hub, the network and the files have errors of their own
-        said = str(problem).strip().splitlines()
+        lines = str(problem).strip().splitlines() or [type(problem).__name__]
         raise InputError(
-            f"the data set {text} cannot be loaded: {said[0] if said else type(problem).__name__}",
+            f"the data set {text} cannot be loaded: {lines[0]}",
             "check the name, the split and the network",
         ) from None
 
 
-def _checked(source: str, place: int, row: Any) -> Row:
-    where = f"{source}, pair {place}"
+def _check_row(where: str, row: Any) -> Row:
+    """The columns of a row that are used; raises why it cannot be used, if so."""
     if not isinstance(row, dict) or "chosen" not in row or "rejected" not in row:
         raise InputError(
             f"{where}: no chosen and rejected answer", "write prompt, chosen, rejected"
         )
-    kept = {name: row[name] for name in COLUMNS if row.get(name) is not None}
-    said = [name for name in COLUMNS[:3] if name in kept]
-    texts = [name for name in said if isinstance(kept[name], str)]
-    if texts and texts != said:
+    checked = {name: row[name] for name in _COLUMNS if row.get(name) is not None}
+    columns = [name for name in _TEXT_COLUMNS if name in checked]
+    text_columns = [name for name in columns if isinstance(checked[name], str)]
+    if text_columns and text_columns != columns:
         raise InputError(f"{where}: texts and messages are mixed", "use one of them")
-    for name in said if not texts else ():
-        for part in kept[name]:
-            if not isinstance(part, dict) or not isinstance(part.get("content"), str):
-                raise InputError(f"{where}: a message has no content", "write {role, content}")
-        kept[name] = [
-            {"role": str(part.get("role", "user")), "content": part["content"]}
-            for part in kept[name]
-        ]
-    if not kept.get("chosen") or not kept.get("rejected"):
+    if not text_columns:
+        for name in columns:
+            checked[name] = [_check_message(where, message) for message in checked[name]]
+    if not checked.get("chosen") or not checked.get("rejected"):
         raise InputError(f"{where}: an answer is empty", "leave the pair out")
-    share = kept.get("probability", 1.0)
-    if not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise InputError(f"{where}: the probability is {share!r}", "give 0 to 1")
-    return kept
+    probability = checked.get("probability", 1.0)
+    if not isinstance(probability, int | float) or not 0 <= probability <= 1:
+        raise InputError(f"{where}: the probability is {probability!r}", "give 0 to 1")
+    return checked
+
+
+def _check_message(where: str, message: Any) -> dict[str, str]:
+    if not isinstance(message, dict) or not isinstance(message.get("content"), str):
+        raise InputError(f"{where}: a message has no content", "write {role, content}")
+    return {"role": str(message.get("role", "user")), "content": message["content"]}

@@ -103,14 +103,14 @@ def test_settings_of_the_checkpoint_do_not_sample(tmp_path: Path) -> None:
 
 
 def test_without_a_chat_template(tmp_path: Path) -> None:
-    from darc.models.transformers.batching import prompt_ids, templated
+    from darc.models.transformers.batching import apply_template, prompt_ids
 
     bare = TransformersModel(causal(tmp_path / "bare", template=False))
     tokenizer = bare.checkpoint.loaded.tokenizer
     assert tokenizer.decode(prompt_ids(tokenizer, LONG[:1])) == "Be brief, and kind.\n\n"
     tokenizer.chat_template = "{{ raise_exception('no such role') }}"
     with pytest.raises(InputError, match="refuses the conversation: no such role"):
-        templated(tokenizer, LONG, answered=False)
+        apply_template(tokenizer, LONG, answered=False)
 
 
 def test_options_are_read(folder: str, model: TransformersModel) -> None:

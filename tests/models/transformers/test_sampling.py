@@ -21,7 +21,7 @@ def softmax(logits: list[float], temperature: float = 1.0) -> NDArray[np.float64
 def test_draws_follow_the_softmax(temperature: float, top_p: float, kept: int) -> None:
     import torch
 
-    from darc.models.transformers.generation import Sampler
+    from darc.models.transformers.sampling import Sampler
 
     draws = 6000
     requests = [Request((), temperature=temperature, top_p=top_p, seed=i) for i in range(draws)]
@@ -39,7 +39,7 @@ def test_draws_follow_the_softmax(temperature: float, top_p: float, kept: int) -
 def test_successive_steps_are_independent_draws() -> None:
     import torch
 
-    from darc.models.transformers.generation import Sampler
+    from darc.models.transformers.sampling import Sampler
 
     sampler = Sampler([Request((), temperature=1.0, top_p=1.0, seed=s) for s in range(2)], "cpu")
     scores = torch.tensor([LOGITS] * 2)
@@ -58,7 +58,7 @@ def test_successive_steps_are_independent_draws() -> None:
 def test_greedy_rows_have_no_dice() -> None:
     import torch
 
-    from darc.models.transformers.generation import Sampler
+    from darc.models.transformers.sampling import Sampler
 
     rows = [Request((), temperature=0.0, top_p=0.5, seed=s) for s in range(8)]
     sampler = Sampler([*rows, Request((), temperature=5.0, top_p=1.0, seed=1)], "cpu")
@@ -71,7 +71,7 @@ def test_greedy_rows_have_no_dice() -> None:
 def test_the_nucleus_is_the_smallest_set() -> None:
     import torch
 
-    from darc.models.transformers.generation import nucleus
+    from darc.models.transformers.sampling import nucleus
 
     chances = torch.tensor([[0.1, 0.5, 0.15, 0.25], [0.25, 0.25, 0.25, 0.25]])
     shares = torch.tensor([[0.74], [0.5]])

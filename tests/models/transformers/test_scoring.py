@@ -139,7 +139,7 @@ def test_what_cannot_go_on_from_keys_and_values_is_found_out(
 
 
 def test_a_model_in_training_shares_nothing() -> None:
-    from darc.models.transformers.scoring import takes_cache
+    from darc.models.transformers.prefix_cache import takes_cache
 
     model = tiny("Llama")
     assert takes_cache(model.model)
@@ -151,7 +151,7 @@ def test_a_model_in_training_shares_nothing() -> None:
 def test_adapters_share_unless_they_put_tokens_in_front() -> None:
     from peft import LoraConfig, PromptTuningConfig, get_peft_model
 
-    from darc.models.transformers.scoring import takes_cache
+    from darc.models.transformers.prefix_cache import takes_cache
 
     plain = tiny("Llama")
     lora = get_peft_model(plain.model, LoraConfig(task_type="SEQ_CLS", init_lora_weights=False))

@@ -5,7 +5,7 @@ import pytest
 
 from darc.errors import InputError, MissingExtra
 from darc.models.installed import files_hash
-from darc.models.transformers.loading import ModelSource, need, resolve
+from darc.models.transformers.loading import ModelSource, require_torch, resolve
 
 
 def folder(path: Path, **files: object) -> str:
@@ -35,7 +35,7 @@ def test_adapters_name_their_base(tmp_path: Path) -> None:
     nameless = folder(tmp_path / "nameless", adapter_config={})
     with pytest.raises(InputError, match="names no base model"):
         resolve(nameless)
-    with pytest.raises(InputError, match="is no adapter"):
+    with pytest.raises(InputError, match="is not an adapter"):
         resolve(model, "owner/other")
     with pytest.raises(InputError, match="an adapter itself"):
         resolve(nameless, adapter)
@@ -72,4 +72,4 @@ def test_hashes_follow_content(tmp_path: Path) -> None:
 
 def test_a_missing_library_names_the_extra() -> None:
     with pytest.raises(MissingExtra, match=r"\[hf\]"):
-        need("the model x", "no_such_library")
+        require_torch("the model x", "no_such_library")

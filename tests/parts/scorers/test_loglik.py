@@ -113,11 +113,11 @@ def test_architectures_share_a_prompt(name: str, kind: str) -> None:
 
 
 def test_long_texts_and_empty_ones(folder: str) -> None:
-    from darc.models.transformers.scoring import fit
+    from darc.models.transformers.scoring import fit_to_limit
 
-    assert fit([1, 2, 3, 4, 5, 6], [7, 8], 4) == ([5, 6], [7, 8])
-    assert fit([1, 2, 3, 4, 5, 6], [7, 8], 6) == ([3, 4, 5, 6], [7, 8])
-    assert fit([1], [7, 8, 9, 9], 4) == ([1], [7, 8, 9])
+    assert fit_to_limit([1, 2, 3, 4, 5, 6], [7, 8], 4) == ([5, 6], [7, 8])
+    assert fit_to_limit([1, 2, 3, 4, 5, 6], [7, 8], 6) == ([3, 4, 5, 6], [7, 8])
+    assert fit_to_limit([1], [7, 8, 9, 9], 4) == ([1], [7, 8, 9])
     scorer = LogLikelihood(folder, max_length=64)
     assert scorer.score([]).shape == (0,)
     cut, same, empty = scorer.score([(HELLO, "x" * 100), (HELLO, "x" * 500), (HELLO, "")])

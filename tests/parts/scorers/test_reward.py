@@ -71,12 +71,12 @@ def test_scores_are_raw_outputs_of_the_templated_conversation(scorer: RewardScor
 
 @pytest.mark.hf
 def test_long_inputs_lose_their_middle(scorer: RewardScorer) -> None:
-    from darc.models.transformers.scoring import encoded, middle_cut
+    from darc.models.transformers.scoring import cut_middle, encode_answer
 
-    assert middle_cut(list(range(10)), 8) == [0, 1, 4, 5, 6, 7, 8, 9]
-    assert middle_cut([1, 2], 8) == [1, 2]
+    assert cut_middle(list(range(10)), 8) == [0, 1, 4, 5, 6, 7, 8, 9]
+    assert cut_middle([1, 2], 8) == [1, 2]
     tokenizer = scorer.checkpoint.loaded.tokenizer
-    row = encoded(tokenizer, HELLO.messages, "x" * 3000 + "the end", 1024)["input_ids"]
+    row = encode_answer(tokenizer, HELLO.messages, "x" * 3000 + "the end", 1024)["input_ids"]
     assert len(row) == 1024
     text = tokenizer.decode(row)
     assert text.startswith("<bos><turn>system\nBe kind.")

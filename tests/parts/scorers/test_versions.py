@@ -25,6 +25,7 @@ SHIPPED = (
 CARRIERS = (
     "background", "errors", "files", "types", "typing", "registry", "models.remote",
     "models.completion", "models.installed", "models.transformers.generation",
+    "models.transformers.sampling",
     "parts.scorers.scale", "background", "closing",
 )  # fmt: skip
 # Reached through its own version, and only by models that are built on it.

@@ -1,22 +1,17 @@
-"""Conversations continued by a causal language model, every row by its own dice.
+"""Conversations continued by a causal language model."""
 
-Sampling is Gumbel-max inside greedy decoding: the token with the largest logit + Gumbel noise is a
-draw from the softmax. With the noise of a row from its own seed, a row's text does not depend on
-the rows beside it.
-"""
-
-import copy
 import sys
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any
 
 from darc.errors import InputError
 from darc.models.completion import Completion, Report, Request
-from darc.models.transformers.batching import by_tokens, padded, prompt_ids
+from darc.models.transformers.batching import batches_by_length, pad_batch, prompt_ids
 from darc.models.transformers.loading import CAUSAL, Checkpoint, Loaded
+from darc.models.transformers.sampling import Sampler, StoppingRule
 from darc.registry import Makers
 
 MODELS = Makers("model", "darc.models")
@@ -24,12 +19,23 @@ MODELS = Makers("model", "darc.models")
 
 @MODELS.register("transformers", "MODEL")
 class TransformersModel:
-    """A causal language model that answers `batch_size` requests at a time.
+    """A causal language model that answers several requests at a time.
 
     Requests are sorted by length and padded on the left. A request's text depends on its
     conversation, settings and seed alone, not on the requests beside it, as far as rounding lets
     it: a batch of another shape may round a logit differently, which shows where two tokens are
     as good as tied. One call runs at a time.
+
+    Args:
+        text: A hub name, a folder, a GGUF file, or "embedded".
+        batch_size: How many requests to answer at a time.
+        base: The base model of an adapter.
+        dtype: fp32, bf16 or auto.
+        device: A torch device, or auto.
+
+    Raises:
+        InputError: There is no such model, or the batch size is below 1.
+        MissingExtra: A library that it needs is not installed.
     """
 
     def __init__(
@@ -56,212 +62,133 @@ class TransformersModel:
     def complete(
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
-        """One completion a request, in their order; `report(done, total)` counts them."""
+        """Complete conversations.
+
+        Args:
+            requests: The conversations.
+            report: Called with how many are done, and how many there are.
+
+        Returns:
+            One completion per request, in their order.
+
+        Raises:
+            InputError: A prompt is too long, or a token limit is below 1.
+        """
         if not requests:
             return []
-        result = dict[int, Completion]()
+        completions: dict[int, Completion] = {}
         with self._lock:
             loaded = self.checkpoint.loaded
             prompts = [prompt_ids(loaded.tokenizer, request.messages) for request in requests]
             for prompt, request in zip(prompts, requests, strict=True):
-                if request.max_tokens < 1:
-                    raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-                if len(prompt) >= (loaded.context or sys.maxsize):
-                    told = f"a prompt has {len(prompt)} tokens and the model takes {loaded.context}"
-                    raise InputError(told, "shorten it")
-            for places in by_tokens(list(map(len, prompts)), sys.maxsize, rows=self.batch_size):
-                rows = write(loaded, [prompts[i] for i in places], [requests[i] for i in places])
-                result.update(zip(places.tolist(), rows, strict=True))
+                _check_lengths(loaded, prompt, request)
+            lengths = [len(prompt) for prompt in prompts]
+            for places in batches_by_length(lengths, sys.maxsize, max_rows=self.batch_size):
+                batch = _complete_batch(
+                    loaded, [prompts[i] for i in places], [requests[i] for i in places]
+                )
+                completions.update(zip(places.tolist(), batch, strict=True))
                 if report is not None:
-                    report(len(result), len(requests))
-        return [result[place] for place in range(len(requests))]
+                    report(len(completions), len(requests))
+        return [completions[place] for place in range(len(requests))]
 
     def close(self) -> None:
         """Free the model's memory; the next `complete` loads it again."""
         self.checkpoint.close()
 
 
-class Sampler:
-    """A logits processor for greedy decoding: temperature, top-p, then each row's noise.
-
-    Remembers the log-probability, at temperature 1, of the token that every row takes: one number
-    a row and step instead of the vocabulary's. Draws V numbers a row and step.
-    """
-
-    def __init__(self, requests: Sequence[Request], device: Any) -> None:
-        import torch
-
-        heat = torch.tensor([request.temperature for request in requests], dtype=torch.float32)
-        self._greedy = (heat == 0)[:, None].to(device)
-        self._temperature = torch.where(heat == 0, 1.0, heat)[:, None].to(device)
-        shares = [1.0 if request.temperature == 0 else request.top_p for request in requests]
-        self._top_p = torch.tensor(shares, dtype=torch.float32)[:, None].to(device)
-        self._dice = [torch.Generator().manual_seed(request.seed) for request in requests]
-        self._taken: list[Any] = []
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Scores (rows, V) whose largest entry in each row is the token to take."""
-        import torch
-
-        # Standard Gumbel noise, drawn on the CPU everywhere.
-        noise = torch.empty(scores.shape, dtype=torch.float64)
-        for row, own in zip(noise, self._dice, strict=True):
-            row.exponential_(generator=own)
-        noise = noise.log_().neg_().float().to(scores.device)
-        noised = nucleus(scores / self._temperature, self._top_p)
-        noised = noised + torch.where(self._greedy, 0.0, noise)
-        taken = noised.argmax(-1, keepdim=True)
-        logs = scores.gather(-1, taken) - scores.logsumexp(-1, keepdim=True)
-        self._taken.append(logs[:, 0].double().cpu())
-        return noised
-
-    @property
-    def log_probabilities(self) -> Any:
-        """Of the tokens taken so far, (rows, steps)."""
-        import torch
-
-        return torch.stack(self._taken, dim=1)
-
-
-def nucleus(scores: Any, top_p: Any) -> Any:
-    """Scores (rows, V) with -inf outside the smallest likeliest set of mass `top_p` (rows, 1)."""
-    if bool((top_p >= 1).all()):
-        return scores
-    sorted_scores, order = scores.sort(descending=True, dim=-1)
-    shares = sorted_scores.softmax(-1)
-    before = shares.cumsum(-1) - shares
-    outside = (before >= top_p) & (top_p < 1)
-    outside[:, 0] = False
-    return scores.masked_fill(outside.scatter(-1, order, outside), float("-inf"))
-
-
-class Ending:
-    """A stopping criterion: a row ends at its own token limit or after one of its stop strings.
-
-    `lengths` are the tokens of each row at most, `stopped` says which of them ended by a string.
-    """
-
-    def __init__(self, requests: Sequence[Request], limits: Sequence[int], tokenizer: Any) -> None:
-        self._requests, self._tokenizer, self._count = requests, tokenizer, 0
-        self.lengths, self.stopped = list(limits), [False] * len(requests)
-
-    def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
-        """Whether each row is done, (rows,)."""
-        import torch
-
-        self._count += 1
-        for place, request in enumerate(self._requests):
-            if request.stop and self._count <= self.lengths[place]:
-                text = self._tokenizer.decode(input_ids[place, -self._count :])
-                if any(stop in text for stop in request.stop):
-                    self.lengths[place], self.stopped[place] = self._count, True
-        done = [self._count >= length for length in self.lengths]
-        return torch.tensor(done, device=input_ids.device)
+def _check_lengths(loaded: Loaded, prompt: Sequence[int], request: Request) -> None:
+    if request.max_tokens < 1:
+        raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
+    if loaded.context is not None and len(prompt) >= loaded.context:
+        raise InputError(
+            f"a prompt has {len(prompt)} tokens and the model takes {loaded.context}", "shorten it"
+        )
 
 
 def end_tokens(loaded: Loaded) -> list[int]:
     """The tokens that end an answer, by the model's settings and by its tokenizer."""
-    given = loaded.model.generation_config.eos_token_id
-    ends = set(given if isinstance(given, list) else [given]) | {loaded.tokenizer.eos_token_id}
-    return sorted(end for end in ends if end is not None)
+    configured = loaded.model.generation_config.eos_token_id
+    tokens = set(configured if isinstance(configured, list) else [configured])
+    tokens.add(loaded.tokenizer.eos_token_id)
+    return sorted(token for token in tokens if token is not None)
 
 
-def write(
+def _complete_batch(
     loaded: Loaded, prompts: Sequence[Sequence[int]], requests: Sequence[Request]
 ) -> list[Completion]:
-    """Continue a batch of prompts, each by its own request; one forward pass a step for all."""
+    """Continue a batch of prompts, each by its own request; one forward pass per step for all."""
     from transformers import GenerationConfig
 
     limits = [
-        min(request.max_tokens, (loaded.context or 10**9) - len(prompt))
+        _token_limit(loaded, prompt, request)
         for prompt, request in zip(prompts, requests, strict=True)
     ]
     ends = end_tokens(loaded)
-    batch = padded(prompts, loaded.model.config.pad_token_id, loaded.device, left=True)
-    width = batch["input_ids"].shape[1]
+    padding = loaded.model.config.pad_token_id
+    batch = pad_batch(prompts, padding, loaded.device, left=True)
     sampler = Sampler(requests, loaded.device)
-    ending = Ending(requests, limits, loaded.tokenizer)
-    own = loaded.model.generation_config
-    # The model's own settings (repetition penalties, say) would change what is sampled.
-    loaded.model.generation_config = GenerationConfig()
-    try:
-        made = loaded.model.generate(
+    stopping = StoppingRule(requests, limits, loaded.tokenizer)
+    with _without_own_settings(loaded.model):
+        ids = loaded.model.generate(
             input_ids=batch["input_ids"],
             attention_mask=batch["attention_mask"],
             generation_config=GenerationConfig(
                 max_new_tokens=max(limits),
                 do_sample=False,
                 eos_token_id=ends or None,
-                pad_token_id=loaded.model.config.pad_token_id,
+                pad_token_id=padding,
             ),
             logits_processor=[sampler],
-            stopping_criteria=[ending],
+            stopping_criteria=[stopping],
         )
-    finally:
-        loaded.model.generation_config = own
-    result, logs = [], sampler.log_probabilities
+    answers = ids[:, batch["input_ids"].shape[1] :].tolist()
+    log_probabilities = sampler.log_probabilities
+    completions = []
     for place, request in enumerate(requests):
-        row = made[place, width:].tolist()[: ending.lengths[place]]
-        kept = list(takewhile(lambda token: token not in ends, row))
-        text = decoded(loaded.tokenizer, kept)
-        for stop in request.stop:
-            text = text.split(stop, 1)[0]
-        truncated = len(kept) == len(row) and not ending.stopped[place]
-        mean = float(logs[place, : len(kept)].mean()) if kept else None
-        result.append(Completion(text, len(kept), truncated, mean))
-    return result
+        row = answers[place][: stopping.lengths[place]]
+        tokens = list(takewhile(lambda token: token not in ends, row))
+        ended = len(tokens) < len(row) or stopping.stopped[place]
+        log_likelihood = None
+        if tokens:
+            log_likelihood = float(log_probabilities[place, : len(tokens)].mean())
+        completions.append(
+            Completion(
+                text=_cut_at_stop(decode(loaded.tokenizer, tokens), request.stop),
+                tokens=len(tokens),
+                truncated=not ended,
+                log_likelihood=log_likelihood,
+            )
+        )
+    return completions
 
 
-def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
+def _token_limit(loaded: Loaded, prompt: Sequence[int], request: Request) -> int:
+    """The most tokens of an answer: as requested, and as many as the model takes."""
+    if loaded.context is None:
+        return request.max_tokens
+    return min(request.max_tokens, loaded.context - len(prompt))
+
+
+@contextmanager
+def _without_own_settings(model: Any) -> Iterator[None]:
+    """Put the model's own settings aside; repetition penalties would change what is sampled."""
+    from transformers import GenerationConfig
+
+    own_settings = model.generation_config
+    model.generation_config = GenerationConfig()
+    try:
+        yield
+    finally:
+        model.generation_config = own_settings
+
+
+def _cut_at_stop(text: str, stops: Sequence[str]) -> str:
+    for stop in stops:
+        text = text.split(stop, 1)[0]
+    return text
+
+
+def decode(tokenizer: Any, ids: Sequence[int]) -> str:
     """Tokens as text, without special tokens."""
     return str(tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
-
-
-@dataclass
-class LookaheadPrefix:
-    """What was `read` so far, the prompt first: the cache over it and what may follow.
-
-    `logs` (V,) are the log-probabilities of the next token at temperature 1; `forwarded` counts
-    the tokens that went through the model for this prefix and its rollouts.
-    """
-
-    loaded: Loaded
-    cache: Any = None
-    logs: Any = None
-    forwarded: int = 0
-
-    def likeliest(self, k: int) -> tuple[list[int], list[float]]:
-        """The k likeliest next tokens, the likeliest first, and their log-probabilities."""
-        values, ids = self.logs.topk(min(k, self.logs.shape[-1]))
-        return ids.tolist(), values.double().tolist()
-
-    def rollouts(self, first: Sequence[int], steps: int, ends: Sequence[int]) -> list[list[int]]:
-        """Each first token with its greedy continuation of at most `steps` tokens.
-
-        One batch for all, on a copy of the cache; a rollout stops at an end token, which is not
-        part of it.
-        """
-        rows = [[token] for token in first]
-        cache = copy.deepcopy(self.cache)
-        cache.batch_repeat_interleave(len(first))
-        for _ in range(steps):
-            if all(set(ends).intersection(row) for row in rows):
-                break
-            out = self._forward([row[-1:] for row in rows], cache)
-            cache = out.past_key_values
-            for row, token in zip(rows, out.logits[:, -1].argmax(-1).tolist(), strict=True):
-                row.append(token)
-        return [list(takewhile(lambda token: token not in ends, row)) for row in rows]
-
-    def read(self, tokens: Sequence[int]) -> None:
-        """Put tokens behind the prefix; one forward pass over them."""
-        out = self._forward([list(tokens)], self.cache)
-        self.cache, self.logs = out.past_key_values, out.logits[0, -1].float().log_softmax(-1)
-
-    def _forward(self, rows: Sequence[Sequence[int]], cache: Any) -> Any:
-        import torch
-
-        ids = torch.tensor(rows, device=self.loaded.device)
-        self.forwarded += ids.numel()
-        with torch.inference_mode():
-            return self.loaded.model(input_ids=ids, past_key_values=cache, use_cache=True)

@@ -15,21 +15,33 @@ from darc.files import read_json
 from darc.models.installed import files_hash, import_asleep, require
 
 EMBEDDED = "embedded"
-ADAPTER = "adapter_config.json"
-KINDS = (".safetensors", ".bin", ".gguf", ".json", ".model", ".jinja", ".txt")
+#: The transformers classes that read models.
 CAUSAL = "AutoModelForCausalLM"
 SEQUENCE = "AutoModelForSequenceClassification"
 TOKENS = "AutoModelForTokenClassification"
-DTYPES = {"fp32": "float32", "bf16": "bfloat16"}
 
+_ADAPTER_FILE = "adapter_config.json"
+_HASHED_SUFFIXES = (".safetensors", ".bin", ".gguf", ".json", ".model", ".jinja", ".txt")
+_TORCH_DTYPES = {"fp32": "float32", "bf16": "bfloat16"}
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?\Z", re.ASCII)
+# Tokenizers without a limit name an astronomical one.
+_NO_LIMIT = 10**9
 # The library keeps state of its own while it loads: two threads at once leave it broken.
-LOADING = threading.Lock()
+_LOADING = threading.Lock()
 
 
-def need(purpose: str, *more: str, extra: str = "hf") -> None:
-    """Import torch; raise `MissingExtra` unless transformers and what is named are there too."""
-    for name in ("torch", "transformers", *more):
+def require_torch(purpose: str, *libraries: str, extra: str = "hf") -> None:
+    """Import torch, and check that other libraries are installed.
+
+    Args:
+        purpose: What needs them, for the error message.
+        libraries: Libraries that are needed beside torch and transformers.
+        extra: The extra that installs them.
+
+    Raises:
+        MissingExtra: One of them is not installed.
+    """
+    for name in ("torch", "transformers", *libraries):
         if importlib.util.find_spec(name) is None:
             raise MissingExtra(purpose, extra)
     import_asleep("torch")
@@ -37,155 +49,195 @@ def need(purpose: str, *more: str, extra: str = "hf") -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep transformers from drawing progress bars and logging less than errors meanwhile."""
+    """Keep transformers from drawing progress bars and logging anything but errors meanwhile."""
     from transformers.utils import logging
 
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    level = logging.get_verbosity()
+    had_bars = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         yield
     finally:
         logging.set_verbosity(level)
-        if bars:
+        if had_bars:
             logging.enable_progress_bar()
 
 
 @contextmanager
-def readable(text: str) -> Iterator[None]:
-    """Turn what the libraries raise for missing or broken files into one `InputError`."""
+def translate_errors(text: str) -> Iterator[None]:
+    """Turn what the libraries raise for missing or broken files into one `InputError`.
+
+    Args:
+        text: What the user wrote for the model.
+    """
     try:
         yield
     except DarcError:
         raise
     except Exception as problem:  # each file format has errors of its own
-        said = str(problem).strip().splitlines()
+        lines = str(problem).strip().splitlines() or [type(problem).__name__]
         raise InputError(
-            f"{text} cannot be loaded as a model: {said[0] if said else type(problem).__name__}",
+            f"{text} cannot be loaded as a model: {lines[0]}",
             "check the name, the files and the network",
         ) from problem
 
 
 @dataclass(frozen=True)
 class ModelSource:
-    """Weights on the hub or on disk.
+    """Weights on the hub or on disk."""
 
-    `text` is what the user wrote; `weights` a name on the hub or a folder; `gguf` the file to be
-    read in that folder, empty for the ordinary format; `adapter` a folder or a hub name whose
-    low-rank weights go on top, empty where there are none.
-    """
-
+    #: What the user wrote.
     text: str
+    #: A name on the hub, or a folder.
     weights: str
+    #: The GGUF file in that folder; empty for the ordinary format.
     gguf: str = ""
+    #: A folder or hub name of low-rank weights that go on top; empty if there are none.
     adapter: str = ""
 
 
 def resolve(text: str, base: str = "") -> ModelSource:
-    """The source that a hub name, a folder, a GGUF file or "embedded" stands for.
+    """Find the weights that a text stands for.
 
-    A folder with adapter_config.json is an adapter, whose base model is `base` or else the one
-    named in that file. Looks at the disk alone; whether a hub name exists shows on loading.
+    Looks at the disk alone; whether a hub name exists shows on loading.
+
+    Args:
+        text: A hub name, a folder, a GGUF file, or "embedded". A folder with adapter_config.json is
+            an adapter.
+        base: The base model of an adapter; by default the one that its configuration names.
+
+    Returns:
+        The source.
+
+    Raises:
+        InputError: There is no such model.
     """
     path = require().path if text == EMBEDDED else Path(text).expanduser()
     if path.suffix == ".gguf":
         if not path.is_file():
             raise InputError(f"there is no model file {text}", "check the path")
         return ModelSource(text, str(path.parent), gguf=path.name)
-    place = text
+    weights = text
     if path.is_dir():
-        place = str(path)
-        if (path / ADAPTER).is_file():
-            base = base or _named_base(path / ADAPTER)
-        elif not (path / "config.json").is_file():
-            raise InputError(f"{text} holds no model", "give a folder with a config.json")
-        elif base:
-            raise InputError(f"{text} is no adapter", "leave base= out")
+        weights = str(path)
+        base = _base_of_folder(path, text, base)
     elif path.is_absolute() or not _HUB_NAME.match(text) or text.startswith("."):
         raise InputError(f"there is no model folder {text}", "check the path")
     if not base:
-        return ModelSource(text, place)
-    below = resolve(base)
-    if below.adapter:
+        return ModelSource(text, weights)
+    base_source = resolve(base)
+    if base_source.adapter:
         raise InputError(f"{base}, the base of {text}, is an adapter itself", "give base=MODEL")
-    return replace(below, text=text, adapter=place)
+    return replace(base_source, text=text, adapter=weights)
 
 
-def _named_base(file: Path) -> str:
+def _base_of_folder(path: Path, text: str, base: str) -> str:
+    """The base model of the adapter in a folder; empty if the folder holds a model itself."""
+    if (path / _ADAPTER_FILE).is_file():
+        return base or _configured_base(path / _ADAPTER_FILE)
+    if not (path / "config.json").is_file():
+        raise InputError(f"{text} holds no model", "give a folder with a config.json")
+    if base:
+        raise InputError(f"{text} is not an adapter", "leave base= out")
+    return ""
+
+
+def _configured_base(file: Path) -> str:
     """The base model that an adapter's configuration names."""
     with suppress(InputError, AttributeError):
-        if name := read_json(file).get("base_model_name_or_path"):
+        name = read_json(file).get("base_model_name_or_path")
+        if name:
             return str(name)
     raise InputError(f"{file} names no base model", "give base=MODEL")
 
 
 def fingerprint(source: ModelSource) -> str:
-    """A hash of local files, the commit of a hub model; empty where neither is known."""
-    places = [Path(source.weights, source.gguf), *([Path(source.adapter)] * bool(source.adapter))]
-    parts = [_hash(place) for place in places]
-    return "+".join(parts) if all(parts) else ""
+    """Identify weights.
+
+    Args:
+        source: The weights.
+
+    Returns:
+        A hash of local files, or the commit of a hub model; empty if neither is known.
+    """
+    places = [Path(source.weights, source.gguf)]
+    if source.adapter:
+        places.append(Path(source.adapter))
+    hashes = [_hash_place(place) for place in places]
+    if not all(hashes):
+        return ""
+    return "+".join(hashes)
 
 
-def _hash(place: Path) -> str:
+def _hash_place(place: Path) -> str:
     """A hash of a file or folder; else the commit that the hub, or its cache, would give now."""
     if place.exists():
-        inside = place.iterdir() if place.is_dir() else [place]
-        return files_hash(
-            sorted(path for path in inside if path.suffix in KINDS and path.is_file())
-        )
+        files = place.iterdir() if place.is_dir() else [place]
+        hashed = [file for file in files if file.suffix in _HASHED_SUFFIXES and file.is_file()]
+        return files_hash(sorted(hashed))
     from transformers import PretrainedConfig
 
-    with quiet(), readable(place.as_posix()):
+    with quiet(), translate_errors(place.as_posix()):
         settings, _ = PretrainedConfig.get_config_dict(place.as_posix())
     return str(settings.get("_commit_hash") or "")[:16]
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model in evaluation mode with its tokenizer; `context` is its longest input, if known.
-
-    `continues` says whether the model goes on from a cache to the same numbers, within and beyond
-    (True) its sliding windows, as far as that was tried.
-    """
+    """A model in evaluation mode with its tokenizer."""
 
     model: Any
     tokenizer: Any
     device: Any
+    #: The longest input in tokens; None if nothing limits it.
     context: int | None
+    #: Whether the model goes on from a cache to the same numbers, within (False) and beyond (True)
+    #: its sliding windows, as far as that was tried.
     continues: dict[bool, bool] = field(default_factory=dict, compare=False)
 
 
 @dataclass(eq=False)
 class Checkpoint:
-    """A model that is loaded at the first use.
+    """A model that is loaded at the first use; remote code is never run.
 
-    `kind` is the transformers class that reads it, `dtype` fp32, bf16 or auto (bf16 on a GPU,
-    fp32 otherwise), `device` a torch device or auto (a GPU if there is one). Remote code is never
-    run.
+    Raises:
+        InputError: There is no such model.
+        MissingExtra: A library that it needs is not installed.
+        UnknownName: There is no such number format.
     """
 
+    #: What the user wrote; see `resolve`.
     text: str
+    #: The transformers class that reads it.
     kind: str = CAUSAL
     _: KW_ONLY
     base: str = ""
+    #: fp32, bf16 or auto (bf16 on a GPU, fp32 otherwise).
     dtype: str = "auto"
+    #: A torch device, or auto (a GPU if there is one).
     device: str = "auto"
 
     def __post_init__(self) -> None:
         self.source = resolve(self.text, self.base)
-        need(f"the model {self.text}", *(["gguf"] if self.source.gguf else []))
+        require_torch(f"the model {self.text}")
+        if self.source.gguf:
+            require_torch(f"the model {self.text}", "gguf")
         if self.source.adapter:
-            need(f"the adapter {self.text}", "peft")
-        if self.dtype not in {*DTYPES, "auto"}:
-            raise UnknownName("dtype", self.dtype, [*DTYPES, "auto"])
+            require_torch(f"the adapter {self.text}", "peft")
+        if self.dtype not in {*_TORCH_DTYPES, "auto"}:
+            raise UnknownName("dtype", self.dtype, [*_TORCH_DTYPES, "auto"])
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
 
     @cached_property
     def version(self) -> str:
-        """A hash of the weights and the number format; empty where it cannot be known."""
+        """A hash of the weights and the number format; empty if it cannot be known."""
         weights = fingerprint(self.source)
-        return f"{weights}-{placed(self.device, self.dtype)[1]}" if weights else ""
+        if not weights:
+            return ""
+        _, dtype = resolve_device(self.device, self.dtype)
+        return f"{weights}-{dtype}"
 
     @property
     def loaded(self) -> Loaded:
@@ -202,68 +254,108 @@ class Checkpoint:
 
 
 def load(source: ModelSource, kind: str, dtype: str = "auto", device: str = "auto") -> Loaded:
-    """The model and its tokenizer; raises `InputError` that names what cannot be loaded."""
+    """Load a model and its tokenizer.
+
+    Args:
+        source: The weights.
+        kind: The transformers class that reads them.
+        dtype: fp32, bf16 or auto.
+        device: A torch device, or auto.
+
+    Returns:
+        The model in evaluation mode.
+
+    Raises:
+        InputError: It cannot be loaded.
+    """
+    torch_device, number_format = resolve_device(device, dtype)
+    with _LOADING, quiet(), translate_errors(source.text):
+        tokenizer = _load_tokenizer(source)
+        model = _load_model(source, kind, number_format)
+    model = model.to(torch_device).eval()
+    set_padding(model, tokenizer)
+    return Loaded(model, tokenizer, torch_device, longest_input(model, tokenizer))
+
+
+def _gguf_options(source: ModelSource) -> dict[str, str]:
+    if source.gguf:
+        return {"gguf_file": source.gguf}
+    return {}
+
+
+def _load_tokenizer(source: ModelSource) -> Any:
+    """The tokenizer of the adapter, if it has one, or else of the model."""
+    from transformers import AutoTokenizer
+
+    if source.adapter:
+        with suppress(OSError, ValueError, KeyError):
+            return AutoTokenizer.from_pretrained(source.adapter, trust_remote_code=False)
+    return AutoTokenizer.from_pretrained(
+        source.weights, trust_remote_code=False, **_gguf_options(source)
+    )
+
+
+def _load_model(source: ModelSource, kind: str, number_format: str) -> Any:
     import torch
     import transformers
 
-    place, numbers = placed(device, dtype)
-    gguf = {"gguf_file": source.gguf} if source.gguf else {}
-    read = transformers.AutoTokenizer.from_pretrained
-    with LOADING, quiet(), readable(source.text):
-        tokenizer = None
-        if source.adapter:
-            # An adapter may have a tokenizer of its own.
-            with suppress(OSError, ValueError, KeyError):
-                tokenizer = read(source.adapter, trust_remote_code=False)
-        tokenizer = tokenizer or read(source.weights, trust_remote_code=False, **gguf)
-        model, report = getattr(transformers, kind).from_pretrained(
-            source.weights,
-            dtype=getattr(torch, DTYPES[numbers]),
-            trust_remote_code=False,
-            weights_only=True,
-            output_loading_info=True,
-            **gguf,
-        )
-        if source.adapter:
-            from peft import PeftModel
+    model, report = getattr(transformers, kind).from_pretrained(
+        source.weights,
+        dtype=getattr(torch, _TORCH_DTYPES[number_format]),
+        trust_remote_code=False,
+        weights_only=True,
+        output_loading_info=True,
+        **_gguf_options(source),
+    )
+    if source.adapter:
+        from peft import PeftModel
 
-            model = PeftModel.from_pretrained(model, source.adapter)
-        elif report["missing_keys"]:
-            missing = ", ".join(sorted(report["missing_keys"])[:3])
-            raise InputError(
-                f"{source.text} has no weights for {missing}", f"give a model for {kind}"
-            )
-    model = model.to(place).eval()
-    mend_padding(model, tokenizer)
-    return Loaded(model, tokenizer, place, longest_input(model, tokenizer))
+        return PeftModel.from_pretrained(model, source.adapter)
+    if report["missing_keys"]:
+        missing = ", ".join(sorted(report["missing_keys"])[:3])
+        raise InputError(f"{source.text} has no weights for {missing}", f"give a model for {kind}")
+    return model
 
 
 def longest_input(model: Any, tokenizer: Any) -> int | None:
-    """How many tokens a model takes, None where nothing limits them."""
-    limits = [tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None)]
+    """How many tokens a model takes; None if nothing limits them."""
+    limits = [tokenizer.model_max_length]
     # Relative positions have no end, whatever the configuration says.
-    if getattr(model.config, "position_biased_input", True) is False:
-        limits.pop()
-    return min((limit for limit in limits if limit and limit < 10**9), default=None)
+    if getattr(model.config, "position_biased_input", True) is not False:
+        limits.append(getattr(model.config, "max_position_embeddings", None))
+    return min((limit for limit in limits if limit and limit < _NO_LIMIT), default=None)
 
 
-def placed(device: str, dtype: str) -> tuple[Any, str]:
-    """The torch device and the number format that are meant."""
+def resolve_device(device: str, dtype: str) -> tuple[Any, str]:
+    """Find the torch device and the number format that are meant.
+
+    Args:
+        device: A torch device, or auto (a GPU if there is one).
+        dtype: fp32, bf16 or auto (bf16 on a GPU, fp32 otherwise).
+
+    Returns:
+        The device, and fp32 or bf16.
+
+    Raises:
+        InputError: There is no such device.
+    """
     import torch
 
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        place = torch.device(device)
-        torch.empty(1, device=place)
+        torch_device = torch.device(device)
+        torch.empty(1, device=torch_device)
     except (RuntimeError, AssertionError):
         raise InputError(f"there is no device {device!r} here", "such as device=cpu") from None
-    return place, ("fp32" if place.type == "cpu" else "bf16") if dtype == "auto" else dtype
+    if dtype == "auto":
+        dtype = "fp32" if torch_device.type == "cpu" else "bf16"
+    return torch_device, dtype
 
 
-def mend_padding(model: Any, tokenizer: Any) -> None:
+def set_padding(model: Any, tokenizer: Any) -> None:
     """Give model and tokenizer one padding token: the model's, the tokenizer's or an end token."""
-    known = (model.config.pad_token_id, tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
-    model.config.pad_token_id = next(pad for pad in known if pad is not None)
+    candidates = (model.config.pad_token_id, tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
+    model.config.pad_token_id = next(token for token in candidates if token is not None)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.convert_ids_to_tokens(model.config.pad_token_id)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from darc.errors import InputError
 from darc.models.completion import Report
 from darc.models.transformers import Checkpoint, Loaded
-from darc.models.transformers.batching import prompt_ids, tokens
+from darc.models.transformers.batching import prompt_ids, tokenize
 from darc.parts.generators.base import SamplingParameters, candidate_seeds
 from darc.registry import generator, scorers
 from darc.types import Candidate, Message, Prompt
@@ -123,7 +123,8 @@ class DealGenerator:
         self.checkpoint.close()
 
     def _answer(self, prompt: Prompt, settings: SamplingParameters) -> tuple[Candidate, Cost]:
-        from darc.models.transformers.generation import LookaheadPrefix, decoded, end_tokens
+        from darc.models.transformers.generation import decode, end_tokens
+        from darc.models.transformers.lookahead import LookaheadPrefix
 
         started = time.perf_counter()
         loaded = self.checkpoint.loaded
@@ -144,7 +145,7 @@ class DealGenerator:
             choices, chances = prefix.likeliest(self.k)
             rolled = prefix.rollouts(choices, self.lookahead, ends)
             rollouts += len(rolled)
-            texts = [decoded(loaded.tokenizer, [*written, *row][-left:]) for row in rolled]
+            texts = [decode(loaded.tokenizer, [*written, *row][-left:]) for row in rolled]
             rewards = self.judge.score([(asked, text) for text in texts])
             best = int(np.argmax(np.asarray(chances) + self.g * np.asarray(rewards)))
             ended = choices[best] in ends
@@ -157,7 +158,7 @@ class DealGenerator:
         candidate = Candidate(
             prompt_id=prompt.id,
             index=0,
-            text=decoded(loaded.tokenizer, written),
+            text=decode(loaded.tokenizer, written),
             tokens=len(written),
             truncated=not ended,
             log_likelihood=float(np.mean(logs)) if logs else None,
@@ -174,11 +175,11 @@ def shortened(loaded: Loaded, prompt: Prompt, limit: int) -> Prompt:
     """
     if size(loaded, prompt) <= limit:
         return prompt
-    ids = tokens(loaded.tokenizer, prompt.question)[:limit]
+    ids = tokenize(loaded.tokenizer, prompt.question)[:limit]
     question = str(loaded.tokenizer.decode(ids, skip_special_tokens=True))
     return Prompt(prompt.id, (Message("user", question),), prompt.category)
 
 
 def size(loaded: Loaded, prompt: Prompt) -> int:
     """The tokens of a prompt's messages, without those of a chat template."""
-    return sum(len(tokens(loaded.tokenizer, message.content)) for message in prompt.messages)
+    return sum(len(tokenize(loaded.tokenizer, message.content)) for message in prompt.messages)

@@ -12,7 +12,12 @@ from darc.parts.scorers.reward import RewardScorer
 from darc.registry import scorer
 from darc.typing import Array
 
-SOURCES = (*RewardScorer.sources, "dropout.py", "../../decide/statistics/draws.py")
+SOURCES = (
+    *RewardScorer.sources,
+    "dropout.py",
+    "../../decide/statistics/draws.py",
+    "../../models/transformers/dropout.py",
+)
 
 
 @scorer("dropout", "MODEL")
@@ -52,12 +57,13 @@ class DropoutScorer(RewardScorer):
 
     def samples(self, pairs: Sequence[Pair]) -> Array:
         """One raw output a pair and pass, (n, passes); a forward pass of `passes` rows a pair."""
-        from darc.models.transformers.scoring import dropout, forward, rates
+        from darc.models.transformers.dropout import dropout, dropout_rates
+        from darc.models.transformers.scoring import forward
 
         if not pairs:
             return np.empty((0, self.passes))
         loaded = self.checkpoint.loaded
-        found = rates(loaded.model)
+        found = dropout_rates(loaded.model)
         if not found or (not self.rate and all(rate == 0 for _, _, rate in found)):
             raise InputError(
                 f"{self.name} has no dropout, so all its passes would be the same",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.models.transformers.batching import prompt_ids, tokens
+from darc.models.transformers.batching import prompt_ids, tokenize
 from darc.parts.scorers import model_scorer
 from darc.parts.scorers.base import Pair, require_finite
 from darc.parts.scorers.model_scorer import ModelScorer
@@ -43,14 +43,14 @@ class LogLikelihood(ModelScorer):
 
         A prompt is read once for all its answers.
         """
-        from darc.models.transformers.scoring import fit, token_sums
+        from darc.models.transformers.scoring import fit_to_limit, token_sums
 
         if not pairs:
             return np.empty(0)
         loaded = self.checkpoint.loaded
         limit, tokenizer = self.limit(loaded), loaded.tokenizer
         rows = [
-            fit(prompt_ids(tokenizer, prompt.messages), tokens(tokenizer, answer), limit)
+            fit_to_limit(prompt_ids(tokenizer, prompt.messages), tokenize(tokenizer, answer), limit)
             for prompt, answer in pairs
         ]
         sums = np.array(token_sums(loaded, rows, self.most(loaded)))

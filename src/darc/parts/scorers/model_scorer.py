@@ -7,13 +7,16 @@ from typing import ClassVar
 
 from darc.errors import InputError
 from darc.models.transformers import Checkpoint, Loaded
-from darc.models.transformers.batching import ON_CPU
+from darc.models.transformers.batching import CPU_BATCH_TOKENS
 from darc.models.transformers.loading import CAUSAL
 from darc.parts.scorers.base import source_version
 
 SOURCES = (
     "model_scorer.py",
-    *(f"../../models/transformers/{name}.py" for name in ("batching", "loading", "scoring")),
+    *(
+        f"../../models/transformers/{name}.py"
+        for name in ("batching", "loading", "prefix_cache", "scoring")
+    ),
 )
 
 
@@ -72,7 +75,7 @@ class ModelScorer(ABC):
     def most(self, loaded: Loaded) -> int:
         """The tokens of a forward pass."""
         full = self.batch_size * self.limit(loaded)
-        return min(full, ON_CPU) if loaded.device.type == "cpu" else full
+        return min(full, CPU_BATCH_TOKENS) if loaded.device.type == "cpu" else full
 
     def close(self) -> None:
         """Free the model's memory."""

@@ -77,19 +77,20 @@ class RewardScorer(ModelScorer):
 
     def hidden(self, pairs: Sequence[Pair]) -> Array:
         """The features that the score is made of: the last token's hidden state, (n, d)."""
-        from darc.models.transformers.scoring import hidden
+        from darc.models.transformers.scoring import hidden_states
 
         loaded = self.checkpoint.loaded
         return require_finite(
-            hidden(loaded, self._rows(loaded, pairs), self.most(loaded)), self.name
+            hidden_states(loaded, self._rows(loaded, pairs), self.most(loaded)), self.name
         )
 
     def _rows(self, loaded: Loaded, pairs: Sequence[Pair]) -> list[dict[str, list[int]]]:
-        from darc.models.transformers.scoring import encoded
+        from darc.models.transformers.scoring import encode_answer
 
         limit = self.limit(loaded)
         return [
-            encoded(loaded.tokenizer, prompt.messages, answer, limit) for prompt, answer in pairs
+            encode_answer(loaded.tokenizer, prompt.messages, answer, limit)
+            for prompt, answer in pairs
         ]
 
     def _column(self, loaded: Loaded) -> int:
