@@ -42,7 +42,9 @@ def parse_caution(caution: Caution | str) -> float:
 
 def caution_words(caution: float) -> str:
     """A caution in words: its name where it has one, such as "medium caution", or its number."""
+    if caution == 0:
+        return "no caution"
     for name, level in LEVELS.items():
         if caution == level:
-            return "no caution" if level == 0 else f"{name} caution"
+            return f"{name} caution"
     return f"caution {caution:g}"

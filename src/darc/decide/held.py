@@ -14,7 +14,7 @@ CERTAINTY = 0.95
 
 
 def is_held(pools: Pools, index: Integers, among: Mask) -> Mask:
-    """Which choices are probably poor, (P,): none of the prompt's answers is good.
+    """Find the choices that are probably poor: none of the prompt's answers is good.
 
     Args:
         pools: The pools, with `standards` that have a limit.
@@ -23,8 +23,8 @@ def is_held(pools: Pools, index: Integers, among: Mask) -> Mask:
             whose ratings a lazy search does not know.
 
     Returns:
-        True where the posterior probability that the chosen answer's mean is below the limit is at
-        least `CERTAINTY`; False everywhere for scores of rewrites and of several scorers, which
+        (P,), true where the posterior probability that the chosen answer's mean is below the limit
+        is at least `CERTAINTY`; false everywhere for scores of rewrites and of several scorers, which
         are not on the scale of the limit.
     """
     limit = pools.standards.poor_limit
@@ -36,7 +36,7 @@ def is_held(pools: Pools, index: Integers, among: Mask) -> Mask:
 
 
 def probability_below(ratings: Array, index: Integers, limit: float) -> Array:
-    """The probability that the mean of each choice is below a limit, (P,).
+    """Estimate the probability that the mean of each choice is below a limit.
 
     The mean is normal around its shrunken estimate, with the standard error of the candidate's
     expected sigma. Where no candidate has two ratings, the deviation of all ratings takes its
@@ -46,6 +46,9 @@ def probability_below(ratings: Array, index: Integers, limit: float) -> Array:
         ratings: (P, K, n), NaN where there is no rating.
         index: The chosen candidate of each prompt, (P,).
         limit: On the scale of the ratings.
+
+    Returns:
+        Probabilities, (P,).
     """
     rows = np.arange(len(index))
     summary = summarize(ratings)
@@ -53,14 +56,19 @@ def probability_below(ratings: Array, index: Integers, limit: float) -> Array:
     rated = count > 0
     level = np.where(rated, summary.mean, 0.0).sum(axis=1) / np.maximum(rated.sum(axis=1), 1)
     _, shrinkage = DEFAULT.by_count(int(count.max(initial=1)))
-    own_count = count[rows, index]
-    centre = level + shrinkage[own_count] * (summary.mean[rows, index] - level)
+    chosen_count = count[rows, index]
+    centre = level + shrinkage[chosen_count] * (summary.mean[rows, index] - level)
     sigma = spread_posterior(summary).sigma[rows, index]
-    alone = ~(count > 1).any(axis=1)
-    if alone.any():
-        sigma[alone] = _overall_deviation(ratings[alone])
-    error = sigma / np.sqrt(np.maximum(own_count, 1))
-    return np.array([_normal_probability(limit - c, e) for c, e in zip(centre, error, strict=True)])
+    no_spread = ~(count > 1).any(axis=1)
+    if no_spread.any():
+        sigma[no_spread] = _overall_deviation(ratings[no_spread])
+    errors = sigma / np.sqrt(np.maximum(chosen_count, 1))
+    distances = limit - centre
+    probabilities = [
+        _normal_probability(distance, error)
+        for distance, error in zip(distances, errors, strict=True)
+    ]
+    return np.array(probabilities)
 
 
 def _overall_deviation(ratings: Array) -> Array:

@@ -143,7 +143,9 @@ class Method:
     @property
     def first_sample(self) -> int:
         """The place of the first sample that counts."""
-        return 0 if self.include_original else 1
+        if self.include_original:
+            return 0
+        return 1
 
     @property
     def best_of_k(self) -> "Method":
@@ -208,8 +210,6 @@ class Method:
             return self.rule
         return self.rule.bind(calibration=self.calibrations.of(scorers))
 
-    # Decisions on many prompts.
-
     def pools(self, batch: SampleBatch) -> Pools:
         """The samples of a batch as the rule sees them, without side inputs."""
         normalization: Normalization = self.normalize
@@ -246,8 +246,6 @@ class Method:
         if side:
             pools = pools.sharing(side=side)
         return decide(rule, pools, batch.candidate_ids)
-
-    # Decisions on one prompt.
 
     def decide(self, prompt_id: str, scores: Scores, side: Mapping[str, Any]) -> Decision:
         """Decide on all scores of one prompt, clipped to the bounds of the scorers.
@@ -323,7 +321,9 @@ class Method:
     def search(self, scores: Scores) -> LazySearch:
         """A lazy search by this method, among the samples that count from the first on."""
         # Known severities cancel among complete candidates only.
-        search_mode = "exact" if self.ids(scores) else self.search_mode
+        search_mode = self.search_mode
+        if self.ids(scores):
+            search_mode = "exact"
         return lazy_search(
             scores.values.shape[1],
             scores.values.shape[2] - self.first_sample,
@@ -415,7 +415,9 @@ def parse_methods(
     for name in shared:
         if not any(method.rule.has_parameter(name) for method in methods):
             takers = _rules_that_take(name)
-            hint = f"it belongs to {takers}" if takers else "see: darc rules"
+            hint = f"it belongs to {takers}"
+            if not takers:
+                hint = "see: darc rules"
             raise InputError(f"{name!r} is not a parameter of {names}", hint)
     if calibrations is not None and not any(method.learns for method in methods):
         hint = f"leave it out, or use --rule {_rules_that_take(CALIBRATION)}"

@@ -25,26 +25,23 @@ COMMON_SCALES = (
 
 @dataclass(frozen=True)
 class Standards:
-    """What counts as a good rating.
+    """What counts as a good rating."""
 
-    Attributes:
-        scale: Lowest and highest rating that can be given, None if not known.
-        threshold: A person who rates an answer below this is unhappy with it. None means the
-            middle of the scale.
-        no_rating_below: Only answers all of whose ratings reach this are chosen among. None allows
-            every answer.
-        poor_below: An answer whose mean is below this is poor. None means the middle of the scale.
-    """
-
+    #: Lowest and highest rating that can be given, None if not known.
     scale: tuple[float, float] | None = None
+    #: A person who rates an answer below this is unhappy with it. None means the middle of the
+    #: scale.
     threshold: float | None = None
+    #: Only answers all of whose ratings reach this are chosen among. None allows every answer.
     no_rating_below: float | None = None
+    #: An answer whose mean is below this is poor. None means the middle of the scale.
     poor_below: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse a scale that has no middle, and limits that are not numbers."""
         if self.scale is not None:
-            low, high = (check_number("scale", end) for end in self.scale)
+            low = check_number("scale", self.scale[0])
+            high = check_number("scale", self.scale[1])
             if not low < high:
                 raise InputError(
                     f"the scale goes from {low:g} to {high:g}", "give its lower end first"
@@ -57,17 +54,23 @@ class Standards:
     @property
     def middle(self) -> float | None:
         """The middle of the scale, None where no scale is known."""
-        return None if self.scale is None else sum(self.scale) / 2
+        if self.scale is None:
+            return None
+        return sum(self.scale) / 2
 
     @property
     def unhappy_below(self) -> float | None:
         """The rating below which a person is unhappy, None where that is not known."""
-        return self.middle if self.threshold is None else self.threshold
+        if self.threshold is None:
+            return self.middle
+        return self.threshold
 
     @property
     def poor_limit(self) -> float | None:
         """The mean below which an answer is poor, None where that is not known."""
-        return self.middle if self.poor_below is None else self.poor_below
+        if self.poor_below is None:
+            return self.middle
+        return self.poor_below
 
 
 NO_STANDARDS = Standards()
@@ -79,8 +82,14 @@ def as_standards(
     no_rating_below: float | None = None,
     poor_below: float | None = None,
 ) -> Standards:
-    """The `Standards` of what a user gave, whose scale may be a text such as "1-5"."""
-    ends = None if scale is None else parse_scale(scale)
+    """Read the standards that a user gives, whose scale may be a text such as "1-5".
+
+    Raises:
+        InputError: If the scale is not two rising numbers, or a limit is not a number.
+    """
+    ends = None
+    if scale is not None:
+        ends = parse_scale(scale)
     return Standards(ends, threshold, no_rating_below, poor_below)
 
 
@@ -97,7 +106,8 @@ def parse_scale(text: str | Sequence[float]) -> tuple[float, float]:
         ends = _two_numbers(text)
     if len(ends) != 2:
         raise InputError(f"the scale {text!r} is not two numbers", hint)
-    low, high = (check_number("scale", end) for end in ends)
+    low = check_number("scale", ends[0])
+    high = check_number("scale", ends[1])
     if not low < high:
         raise InputError(f"the scale {text!r} does not rise", hint)
     return low, high
@@ -107,12 +117,13 @@ def _two_numbers(text: str) -> list[float]:
     """The numbers on both sides of a separator, none where the text has another form."""
     for separator in (" to ", ",", ":", "..", "-"):
         # A minus sign at the very beginning belongs to the first number.
-        head, found, tail = text[1:].partition(separator)
-        if found:
-            try:
-                return [float(text[:1] + head), float(tail)]
-            except ValueError:
-                continue
+        if separator not in text[1:]:
+            continue
+        head, _, tail = text[1:].partition(separator)
+        try:
+            return [float(text[:1] + head), float(tail)]
+        except ValueError:
+            continue
     return []
 
 
@@ -127,7 +138,9 @@ def likely_scale(lowest: float, highest: float) -> tuple[float, float] | None:
     for low, high in COMMON_SCALES:
         if low <= lowest and highest <= high:
             return low, high
-    return (lowest, highest) if lowest < highest else None
+    if lowest < highest:
+        return lowest, highest
+    return None
 
 
 def scale_of(ratings: Array) -> tuple[float, float] | None:

@@ -37,47 +37,56 @@ NEW_FIELDS = ("spread_alike", "sigma_df_factor", "share_different", "earned")
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """How much to trust means and disagreement, the raters' severity, the systems' effects.
+    """What many prompts teach: how far to trust means and disagreement, raters and systems.
 
-    Used to decide: `within`, the variance of ratings within a candidate, and its degrees of
-    freedom; `noise`, that of (mean, mean x disagreement, disagreement) a rating, in units of
-    `within`, and the candidates with three ratings or more that it is from; `candidates`, the
-    covariance of the candidates' own (mean, disagreement) in the same units, and its degrees of
-    freedom; `shared`, the share of noise that blurs comparisons; `check`, z of what selecting by
-    disagreement gained on other raters; `reliability` of disagreement; `systems`, the effect of
-    each on (mean, disagreement); `raters`, how far above others each rates. `spread_alike`,
-    `sigma_df_factor` and `share_different` are the `SpreadPrior` of a pool, and `earned` is False
-    where three ratings each were too few to gain by disagreement.
-
-    For people: `inflation` of the systems' noise by a small panel, the `weight` of disagreement and
-    the `shrink`age of the mean by number of ratings at `lam`, 95 % `intervals` of "weight" (at the
-    commonest number of ratings) and "reliability", and the standard errors of `systems` (of the
-    effect on the mean) and `raters`. `prompts` are hashes of some prompts that it is from, by which
-    to know them again. As it is made without arguments, nothing has been learnt.
+    Made without arguments, nothing has been learnt. Variances and covariances are in units of
+    `within`.
     """
 
+    # What decisions depend on.
+
+    #: The variance of ratings within a candidate, and its degrees of freedom.
     within: Amount = 1.0
     within_df: Amount = 0.0
+    #: The noise of one rating: variance of the mean, covariance of mean and disagreement, and
+    #: variance of disagreement; and how many candidates with three ratings or more it is from.
     noise: tuple[Amount, Finite, Amount] = components.NOISE
     noise_df: Amount = components.PRIOR_DF
+    #: The covariance of the candidates' own (mean, disagreement), and its degrees of freedom.
     candidates: tuple[Pair, Pair] = components.CANDIDATES
     candidates_df: Amount = components.PRIOR_DF
+    #: The share of noise that blurs comparisons within a prompt.
     shared: Amount = 1.0
+    #: z of what selecting by disagreement gained on other raters.
     check: Finite = 0.0
+    #: The reliability of disagreement.
     reliability: Amount = 0.0
+    #: The effect of each system on (mean, disagreement).
     systems: Mapping[str, Pair] = field(default_factory=dict, repr=False)
+    #: How far above the others each rater rates.
     raters: Mapping[str, Finite] = field(default_factory=dict, repr=False)
+    #: The `SpreadPrior` of a pool.
     spread_alike: Amount = DEFAULT_PRIOR.spread_alike
     sigma_df_factor: Amount = DEFAULT_PRIOR.sigma_df_factor
     share_different: Amount = DEFAULT_PRIOR.share_different
+    #: False where three ratings each were too few to gain by disagreement.
     earned: bool = True
+    #: What a unit of sigma is worth in units of mean.
     lam: Amount = 2.0
+
+    # What only people read.
+
+    #: How much noisier systems' means are because a small panel gave them.
     inflation: Amount = 1.0
+    #: The weight of disagreement and the shrinkage of the mean, by number of ratings.
     weight: Mapping[int, Finite] = field(default_factory=dict, repr=False)
     shrink: Mapping[int, Finite] = field(default_factory=dict, repr=False)
+    #: 95 % intervals of "weight" (at the commonest number of ratings) and "reliability".
     intervals: Mapping[str, Pair] = field(default_factory=dict, repr=False)
+    #: Standard errors of the systems' effects on the mean, and of the raters' severities.
     system_errors: Mapping[str, Finite] = field(default_factory=dict, repr=False)
     rater_errors: Mapping[str, Finite] = field(default_factory=dict, repr=False)
+    #: Hashes of some of the prompts that it is from, by which to know them again.
     prompts: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
@@ -93,7 +102,11 @@ class Calibration:
         return SpreadPrior(self.spread_alike, self.share_different, self.sigma_df_factor)
 
     def by_count(self, most: int) -> tuple[Array, Array]:
-        """Weight of disagreement and shrinkage of the mean at 0 to `most` ratings, (most + 1,)."""
+        """How disagreement and means count with 0, 1, ... `most` ratings.
+
+        Returns:
+            The weight of disagreement and the shrinkage of the mean, (most + 1,) each.
+        """
         return _by_count(self, most)
 
     def to_json(self) -> str:
@@ -102,32 +115,43 @@ class Calibration:
 
     @classmethod
     def from_json(cls, text: str, where: str = "the calibration") -> "Calibration":
-        """The calibration that `to_json` wrote; `where` names it in errors."""
-        return cls._of(parse_json(text, where, hint=_AGAIN), where)
+        """Read the calibration that `to_json` wrote.
+
+        Args:
+            text: The JSON.
+            where: What to call it in errors.
+
+        Raises:
+            InputError: If it is not a calibration of a known version.
+        """
+        return cls._from_data(parse_json(text, where, hint=_MAKE_AGAIN), where)
 
     @classmethod
-    def _of(cls, found: Any, where: str) -> "Calibration":
-        if not isinstance(found, dict) or found.pop("form", None) != FORM:
-            raise InputError(f"{where} is not a calibration: it lacks form: {FORM!r}", _AGAIN)
-        version = found.pop("version", None)
+    def _from_data(cls, data: Any, where: str) -> "Calibration":
+        if not isinstance(data, dict) or data.pop("form", None) != FORM:
+            raise InputError(f"{where} is not a calibration: it lacks form: {FORM!r}", _MAKE_AGAIN)
+        version = data.pop("version", None)
         if version not in READABLE_VERSIONS:
             raise InputError(
                 f"{where} has version {version!r}, and this DARC reads versions 1 and {VERSION}",
                 "use the DARC that made it, or make it again with darc calibrate",
             )
-        known = {each.name for each in fields(cls)}
-        optional = {"prompts", *(NEW_FIELDS if version == 1 else ())}
-        for name in (*known - found.keys() - optional, *found.keys() - known):
-            wrong = "lacks" if name in known else "has the unknown field"
-            raise InputError(f"{where} {wrong} {name!r}", _AGAIN)
+        names = {calibration_field.name for calibration_field in fields(cls)}
+        optional = {"prompts"}
+        if version == 1:
+            optional |= {*NEW_FIELDS}
+        for name in names - data.keys() - optional:
+            raise InputError(f"{where} lacks {name!r}", _MAKE_AGAIN)
+        for name in data.keys() - names:
+            raise InputError(f"{where} has the unknown field {name!r}", _MAKE_AGAIN)
         # Deferred: `import darc` does without it.
         from pydantic import TypeAdapter, ValidationError
 
         try:
-            return TypeAdapter(cls).validate_json(json.dumps(found), strict=True)
+            return TypeAdapter(cls).validate_json(json.dumps(data), strict=True)
         except ValidationError as problem:
             name = str(problem.errors()[0]["loc"][0])
-            raise InputError(f"{where} has {name} = {str(found[name])[:60]}", _AGAIN) from None
+            raise InputError(f"{where} has {name} = {str(data[name])[:60]}", _MAKE_AGAIN) from None
 
     def save(self, path: str | Path) -> None:
         """Write the calibration to a file."""
@@ -136,8 +160,8 @@ class Calibration:
 
     @classmethod
     def load(cls, path: str | Path) -> "Calibration":
-        """The calibration in a file."""
-        return cls._of(read_json(Path(path), hint=_AGAIN), str(path))
+        """Read the calibration in a file."""
+        return cls._from_data(read_json(Path(path), hint=_MAKE_AGAIN), str(path))
 
 
 DEFAULT = Calibration()
@@ -145,24 +169,37 @@ DEFAULT = Calibration()
 # "default" is what decisions call the usual one.
 Given = Calibration | Sequence[Calibration] | str | None
 
-_AGAIN = "make it again with darc calibrate"
+_MAKE_AGAIN = "make it again with darc calibrate"
 
 
-def calibrations(given: Given, scorers: int) -> Sequence[Calibration]:
-    """One calibration a scorer."""
-    if given is None or (isinstance(given, str) and given == DEFAULT.name):
-        given = DEFAULT
-    if isinstance(given, Calibration):
-        return [given] * scorers
-    fine = isinstance(given, Sequence) and all(isinstance(one, Calibration) for one in given)
-    if isinstance(given, str) or not fine:
-        raise InputError(f"{given!r} is not a calibration", "give darc.Calibration.load(path)")
-    if len(given) != scorers:
+def calibrations(calibration: Given, scorers: int) -> Sequence[Calibration]:
+    """One calibration per scorer.
+
+    Args:
+        calibration: What a user gives: one calibration for all scorers, or one per scorer; None or
+            "default" for the default one.
+        scorers: The number of scorers.
+
+    Raises:
+        InputError: If it is something else, or there are too few or too many.
+    """
+    if calibration is None:
+        return [DEFAULT] * scorers
+    if isinstance(calibration, Calibration):
+        return [calibration] * scorers
+    if isinstance(calibration, str) and calibration == DEFAULT.name:
+        return [DEFAULT] * scorers
+    is_list = isinstance(calibration, Sequence) and not isinstance(calibration, str)
+    if not is_list or not all(isinstance(one, Calibration) for one in calibration):
+        hint = "give darc.Calibration.load(path)"
+        raise InputError(f"{calibration!r} is not a calibration", hint)
+    by_scorer = [one for one in calibration if isinstance(one, Calibration)]
+    if len(by_scorer) != scorers:
         raise InputError(
-            f"calibration has {len(given)} entries for {scorers} scorers",
-            "give one calibration, or one a scorer",
+            f"calibration has {len(by_scorer)} entries for {scorers} scorers",
+            "give one calibration, or one per scorer",
         )
-    return given
+    return by_scorer
 
 
 @lru_cache(maxsize=256)
@@ -171,12 +208,12 @@ def _by_count(calibration: Calibration, most: int) -> tuple[Array, Array]:
     count = np.arange(most + 1)
     noise = components.noise_matrix(calibration.noise, calibration.shared, count)
     # Of the noise of disagreement nothing is known from pairs alone.
-    degrees = 0.0
+    df = 0.0
     if calibration.noise_df >= components.FEWEST_NOISE:
-        degrees = calibration.candidates_df
+        df = calibration.candidates_df
     covariance = np.array(calibration.candidates)
-    weight, shrink = components.weights(
-        covariance, noise, calibration.lam, calibration.reliability, degrees
+    weight, shrinkage = components.weights(
+        covariance, noise, calibration.lam, calibration.reliability, df
     )
     if calibration.within_df == 0:
         weight[:] = DEFAULT_WEIGHT
@@ -185,5 +222,5 @@ def _by_count(calibration: Calibration, most: int) -> tuple[Array, Array]:
     if not calibration.earned:
         weight[: THREE_RATINGS + 1] = 0.0
     weight[:2] = 0.0
-    shrink[0] = 0.0
-    return weight, shrink
+    shrinkage[0] = 0.0
+    return weight, shrinkage

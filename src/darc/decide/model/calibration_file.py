@@ -13,7 +13,8 @@ from darc.decide.model.calibration import VERSION as CALIBRATION_VERSION
 from darc.errors import InputError
 from darc.files import atomic_writer, read_json
 
-FORM, VERSION = "darc calibrations", 1
+FORM = "darc calibrations"
+VERSION = 1
 AGAIN = "make it again with darc calibrate"
 OLDER = (
     "{} was written by an older version; darc calibrate writes what it lacks: how often answers "
@@ -23,25 +24,26 @@ OLDER = (
 
 @dataclass(frozen=True, eq=False)
 class Calibrations:
-    """One calibration a scorer, by its name; one that is named "" is for whatever scorer there is.
+    """One calibration per scorer, by its name.
 
-    A file of the latter is that of `Calibration.save`.
-
-    Attributes:
-        by_scorer: The calibration of each scorer.
-        notes: What a user should know about the file that they come from, a sentence each.
-        older_text: The content of that file where an older version wrote it, which tells it from
-            others as it did then; empty otherwise.
+    One that is named "" is for whatever scorer there is; its file is that of `Calibration.save`.
     """
 
+    #: The calibration of each scorer.
     by_scorer: Mapping[str, Calibration]
+    #: What a user should know about the file that they come from, a sentence each.
     notes: tuple[str, ...] = ()
+    #: The content of that file where an older version wrote it, which tells it from others as it
+    #: did then; empty otherwise.
     older_text: str = ""
 
     def of(self, scorers: Sequence[str]) -> Calibration | tuple[Calibration, ...]:
-        """The calibrations of some scorers, in their order; a scorer without one is refused.
+        """The calibrations of some scorers, in their order.
 
         Where scorers have no names, those of several scorers are of no use.
+
+        Raises:
+            InputError: If a scorer has none.
         """
         if "" in self.by_scorer or not scorers:
             return self.by_scorer.get("", DEFAULT)
@@ -52,7 +54,9 @@ class Calibrations:
                     f"it is of {', '.join(self.by_scorer)}; calibrate on scores of the same",
                 )
         calibrations = tuple(self.by_scorer[name] for name in scorers)
-        return calibrations[0] if len(calibrations) == 1 else calibrations
+        if len(calibrations) == 1:
+            return calibrations[0]
+        return calibrations
 
     @cached_property
     def text(self) -> str:
@@ -96,12 +100,12 @@ class Calibrations:
         return cls(by_scorer, (OLDER.format(Path(path).name),), text)
 
 
-def as_calibrations(given: Any) -> Calibrations | None:
-    """What is meant by a file's path, a `Calibration`, several by scorer, or nothing."""
-    if given is None or isinstance(given, Calibrations):
-        return given
-    if isinstance(given, Calibration):
-        return Calibrations({"": given})
-    if isinstance(given, Mapping):
-        return Calibrations(dict(given))
-    return Calibrations.load(given)
+def as_calibrations(calibration: Any) -> Calibrations | None:
+    """Read what a user gives: a file's path, a `Calibration`, several by scorer, or None."""
+    if calibration is None or isinstance(calibration, Calibrations):
+        return calibration
+    if isinstance(calibration, Calibration):
+        return Calibrations({"": calibration})
+    if isinstance(calibration, Mapping):
+        return Calibrations(dict(calibration))
+    return Calibrations.load(calibration)

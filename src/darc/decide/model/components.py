@@ -17,12 +17,12 @@ from darc.typing import Array, Integers, Mask
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What ratings (P, K, n) say of each candidate, all (P, K).
+    """What ratings say of each candidate, (P, K) unless a property says otherwise.
 
-    `mean`; `sigma`, the standard deviation (ddof = 1); `disagreement`, sigma/c4(n), which small
-    samples do not make smaller on average; 0 where there is no rating, or one for the last two.
+    Numbers are 0 where there is no rating; sigma and disagreement also where there is one.
     """
 
+    #: (P, K, n), NaN where there is none.
     ratings: Array
 
     @cached_property
@@ -43,12 +43,12 @@ class Features:
 
     @cached_property
     def sigma(self) -> Array:
-        """The standard deviation."""
+        """The standard deviation (ddof = 1)."""
         return np.sqrt(self._squares / np.maximum(self.count - 1, 1))
 
     @cached_property
     def disagreement(self) -> Array:
-        """Sigma without its bias at small n."""
+        """Sigma / c4(n), which small samples do not make smaller on average."""
         return np.asarray(self.sigma / c4(self.count))
 
     @cached_property
@@ -60,22 +60,29 @@ class Features:
         deviation is too large by 1 + 1.15/(n - 1.55) for Gaussian ratings (to 1 % from n = 3 on).
         """
         count = np.maximum(self.count, 3)
-        size, gap = count[..., None], self._gaps
+        size = count[..., None]
+        gap = self._gaps
         squares = np.maximum(self._squares[..., None] - size / (size - 1) * gap * gap, 0.0)
-        without = np.where(self.known, np.sqrt(squares / (size - 2)), 0.0)
-        change = np.where(self.known, without - without.sum(-1, keepdims=True) / size, 0.0)
-        moved = -gap / (size - 1)
-        share, unbiased = (count - 1) / count, c4(count)
-        covariance = share * (moved * change).sum(-1) / unbiased
-        variance = share * (change * change).sum(-1) / (1 + 1.15 / (count - 1.55)) / unbiased**2
+        # Sigma without each rating, and how it differs from the mean of these.
+        sigma_without = np.where(self.known, np.sqrt(squares / (size - 2)), 0.0)
+        mean_sigma = sigma_without.sum(-1, keepdims=True) / size
+        sigma_change = np.where(self.known, sigma_without - mean_sigma, 0.0)
+        mean_change = -gap / (size - 1)
+        share = (count - 1) / count
+        bias = c4(count)
+        covariance = share * (mean_change * sigma_change).sum(-1) / bias
+        variance = share * (sigma_change * sigma_change).sum(-1)
+        variance = variance / (1 + 1.15 / (count - 1.55)) / bias**2
         return np.stack([covariance * np.sqrt(count * (count - 1)), variance * (count - 1)])
 
     @cached_property
     def _gaps(self) -> Array:
+        """Ratings less their candidate's mean, (P, K, n), 0 where there is none."""
         return np.where(self.known, self.ratings - self.mean[..., None], 0.0)
 
     @cached_property
     def _squares(self) -> Array:
+        """The sum of the squared gaps."""
         return np.asarray((self._gaps * self._gaps).sum(axis=-1))
 
 
@@ -84,13 +91,19 @@ class Features:
 NOISE = (1.0, 0.0, 0.65)
 CANDIDATES = ((0.30, -0.03), (-0.03, 0.01))
 PRIOR_DF = 10.0
-# The weight of disagreement before any data, what that counts for, its largest value while
-# disagreement is unreliable, and the least that is not taken for 0.
-USUAL_WEIGHT, USUAL_DF = 0.05, 200.0
-CAP, CAP_PER_RELIABILITY, LEAST_WEIGHT = 0.5, 4.0, 0.02
+# The weight of disagreement before any data, and how many degrees of freedom that counts for.
+USUAL_WEIGHT = 0.05
+USUAL_DF = 200.0
+# The largest weight while disagreement is unreliable, and per unit of reliability.
+CAP = 0.5
+CAP_PER_RELIABILITY = 4.0
+# A smaller weight is taken for 0.
+LEAST_WEIGHT = 0.02
 # Candidates' means vary at least by this share of what is seen of them.
 LEAST_SHARE = 0.1
+# Candidates with three ratings or more that the noise of disagreement must be known from.
 FEWEST_NOISE = 10
+# How often prompts and systems are fitted in turn.
 ALTERNATIONS = 4
 
 
@@ -99,78 +112,111 @@ def within_variance(features: Features) -> tuple[float, float]:
     df = np.maximum(features.count - 1, 0)
     total = float(df.sum())
     pooled = float((features.sigma**2 * df).sum()) / max(total, 1.0)
-    return (pooled if pooled > 0 else 1.0), total
+    if pooled <= 0:
+        pooled = 1.0
+    return pooled, total
 
 
 def noise_per_rating(features: Features, within: float) -> tuple[tuple[float, float, float], float]:
-    """(1, covariance, variance of disagreement) a rating in units of `within`; its candidates.
+    """Measure the noise of one rating, in units of the variance within candidates.
 
-    Measured from candidates with three ratings or more, beside 10 that are as assumed.
+    Returns:
+        (1, covariance, variance of disagreement), measured from candidates with three ratings or
+        more beside `PRIOR_DF` that are as assumed; and how many candidates these are.
     """
     enough = features.count >= 3
-    seen = float(enough.sum())
-    if not seen:
+    measured_from = float(enough.sum())
+    if not measured_from:
         return NOISE, 0.0
     measured = features.noise[:, enough].sum(axis=1) / within
-    link, spread = (measured + PRIOR_DF * np.array(NOISE[1:])) / (seen + PRIOR_DF)
-    return (1.0, float(link), float(spread)), seen
+    assumed = PRIOR_DF * np.array(NOISE[1:])
+    covariance, variance = (measured + assumed) / (measured_from + PRIOR_DF)
+    return (1.0, float(covariance), float(variance)), measured_from
 
 
 def noise_matrix(noise: Sequence[float], shared: float, count: Integers) -> Array:
     """The covariance (..., 2, 2) of the noise of (mean, disagreement) at `count` ratings."""
     size = np.maximum(count, 1).astype(np.float64)
-    fewer = np.maximum(size - 1, 1)
-    result = np.empty((*size.shape, 2, 2))
-    result[..., 0, 0] = shared * noise[0] / size
-    result[..., 0, 1] = result[..., 1, 0] = np.sqrt(shared) * noise[1] / np.sqrt(size * fewer)
-    result[..., 1, 1] = noise[2] / fewer
-    return result
+    df = np.maximum(size - 1, 1)
+    covariance = np.sqrt(shared) * noise[1] / np.sqrt(size * df)
+    matrix = np.empty((*size.shape, 2, 2))
+    matrix[..., 0, 0] = shared * noise[0] / size
+    matrix[..., 0, 1] = covariance
+    matrix[..., 1, 0] = covariance
+    matrix[..., 1, 1] = noise[2] / df
+    return matrix
 
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """What is left of cells (N, 2) without prompts and systems, and the effects of the systems.
+    """What is left of cells without prompts and systems."""
 
-    `effects` (S, 2) are not yet shrunk; `cells` (S,) says how many cells show each; `level` (P,) is
-    the mean of each prompt.
-    """
-
+    #: The residuals, (N, 2).
     left: Array
+    #: Their degrees of freedom.
     df: float
+    #: The mean of each prompt, (P,).
     level: Array
+    #: The effects of the systems, not yet shrunk, (S, 2).
     effects: Array
+    #: How many cells show each system, (S,).
     cells: Integers
 
 
 def residuals(
     cells: Array, prompt: Integers, system: Integers, prompts: int, systems: int
 ) -> Residuals:
-    """The `Residuals` of cells (N, 2), by least squares; a system of -1 is not known."""
-    named, who = system >= 0, np.maximum(system, 0)
-    effects, times = np.zeros((systems, 2)), np.bincount(who[named], minlength=systems)
-    for _ in range(ALTERNATIONS if systems else 1):
-        own = np.where(named[:, None], effects[who], 0.0) if systems else np.zeros((1, 2))
-        level = _means(cells - own, prompt, prompts)
-        if systems:
-            effects = _means((cells - level[prompt])[named], who[named], systems)
-    own = np.where(named[:, None], effects[who], 0.0) if systems else np.zeros((1, 2))
-    used = np.unique(prompt).size + max(int((times > 0).sum()) - 1, 0)
-    left = cells - level[prompt] - own
-    return Residuals(left, float(max(len(cells) - used, 1)), level[:, 0], effects, times)
+    """Fit prompts and systems by least squares.
+
+    Args:
+        cells: Mean and disagreement of each cell, (N, 2).
+        prompt: The prompt of each cell, (N,).
+        system: The system of each cell, (N,); -1 if it is not known.
+        prompts: The number of prompts.
+        systems: The number of systems.
+    """
+    known = system >= 0
+    known_system = system[known]
+    cells_of_system = np.bincount(known_system, minlength=systems)
+    effects = np.zeros((systems, 2))
+    cell_effects = np.zeros_like(cells)
+    level = _means(cells, prompt, prompts)
+    if systems:
+        for alternation in range(ALTERNATIONS):
+            if alternation:
+                level = _means(cells - cell_effects, prompt, prompts)
+            effects = _means((cells - level[prompt])[known], known_system, systems)
+            cell_effects[known] = effects[known_system]
+    fitted = np.unique(prompt).size + max(int((cells_of_system > 0).sum()) - 1, 0)
+    return Residuals(
+        left=cells - level[prompt] - cell_effects,
+        df=float(max(len(cells) - fitted, 1)),
+        level=level[:, 0],
+        effects=effects,
+        cells=cells_of_system,
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Covariance of the candidates' own worth, and of that with the noise."""
+    """Covariances (2, 2) of (mean, disagreement)."""
 
+    #: Of the candidates' own worth.
     candidates: Array
+    #: Of that with the noise.
     observed: Array
 
     @property
     def reliability(self) -> float:
         """The share of disagreement's spread, beyond what the mean tells, that is no noise."""
-        own, seen = (m[1, 1] - m[0, 1] ** 2 / m[0, 0] for m in (self.candidates, self.observed))
-        return float(max(own, 0.0) / max(seen, 1e-12))
+        own = _spread_beyond_mean(self.candidates)
+        observed = _spread_beyond_mean(self.observed)
+        return float(max(own, 0.0) / max(observed, 1e-12))
+
+
+def _spread_beyond_mean(covariance: Array) -> float:
+    """The variance of disagreement that the mean does not tell."""
+    return float(covariance[1, 1] - covariance[0, 1] ** 2 / covariance[0, 0])
 
 
 def components(left: Array, df: float, noise: Array) -> Components:
@@ -195,12 +241,11 @@ def shrunken(effects: Array, cells: Integers, variance: Array) -> tuple[Array, A
     between = semidefinite(np.cov(effects[seen].T) - variance * np.mean(1 / cells[seen]))
     noise = variance / np.maximum(cells, 1)[:, None, None]
     gain = posterior_gain(between, noise)
-    left = np.diagonal(between - gain @ between, axis1=1, axis2=2)
-    known = seen[:, None]
-    return (
-        np.where(known, np.einsum("sij,sj->si", gain, effects), 0.0),
-        np.where(known, np.sqrt(np.maximum(left, 0.0)), 0.0),
-    )
+    shrunken_effects = np.einsum("sij,sj->si", gain, effects)
+    remaining_variance = np.diagonal(between - gain @ between, axis1=1, axis2=2)
+    errors = np.sqrt(np.maximum(remaining_variance, 0.0))
+    has_cells = seen[:, None]
+    return np.where(has_cells, shrunken_effects, 0.0), np.where(has_cells, errors, 0.0)
 
 
 def posterior_gain(signal: Array, noise: Array) -> Array:
@@ -240,5 +285,6 @@ def semidefinite(matrix: Array) -> Array:
 
 def _means(values: Array, group: Integers, groups: int) -> Array:
     """The mean (groups, 2) of values (N, 2) by group, 0 for empty ones."""
-    times = np.maximum(np.bincount(group, minlength=groups), 1)
-    return np.stack([np.bincount(group, column, groups) for column in values.T], 1) / times[:, None]
+    count = np.maximum(np.bincount(group, minlength=groups), 1)
+    totals = [np.bincount(group, column, groups) for column in values.T]
+    return np.stack(totals, axis=1) / count[:, None]

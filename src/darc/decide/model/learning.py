@@ -1,29 +1,34 @@
 """What ratings of many prompts teach the rule `auto`."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from darc.decide.ids import Ids
+from darc.decide.ids import UNKNOWN, Ids
 from darc.decide.model import components
 from darc.decide.model.calibration import THREE_RATINGS, Calibration, Pair
 from darc.decide.model.components import Features
 from darc.decide.model.severity import inflation, severity, shared_noise
 from darc.decide.model.spread import DEFAULT_PRIOR, spread_posterior, summarize
 from darc.decide.statistics.summary import c4
-from darc.typing import Array
+from darc.typing import Array, Integers, Mask
 
 # Above this z, choosing by disagreement has gained enough to be used with three ratings.
 EARNED = 1.0
 # Above this a system's mean is the taste of a small panel, and says nothing of other raters.
 PANEL = 2.0
 FEWEST_SYSTEMS = 3
-# The cross-check: halves of the raters drawn, and what it takes to be worth drawing them.
-SPLITS, FEWEST_PROMPTS, FEWEST_RATINGS = 6, 20, 4
+# The cross-check: how often the raters are halved, and what it takes to be worth it.
+SPLITS = 6
+FEWEST_PROMPTS = 20
+FEWEST_RATINGS = 4
+# Groups of prompts that the jackknife leaves out.
 GROUPS = 20
+# Quantile of the normal distribution for intervals of 95 %.
+NORMAL_95 = 1.96
 # Pools at the default share that the learnt share of different pools stands beside.
 PRIOR_POOLS = 20.0
 SHARE_ROUNDS = 50
@@ -32,39 +37,47 @@ SHARE_ROUNDS = 50
 def learn(
     ratings: Array, raters: Ids | None = None, systems: Ids | None = None, lam: float = 2.0
 ) -> Calibration:
-    """The `Calibration` of ratings (P, K, n), NaN where there is none."""
-    learnt, features = _components(ratings, raters, systems)
+    """Learn from the ratings of many prompts.
+
+    Args:
+        ratings: (P, K, n), NaN where there is none.
+        raters: Who gave each rating.
+        systems: What wrote each candidate.
+        lam: What a unit of sigma is worth in units of mean.
+    """
+    features = Features(ratings)
+    calibration = replace(_learn_components(features, raters, systems), lam=lam)
     most = ratings.shape[2]
-    learnt = replace(learnt, lam=lam)
-    weight, _ = learnt.by_count(most)
-    check = cross_check(features, weight[features.count]) if weight.any() else 0.0
-    learnt = replace(learnt, check=check)
-    weight, _ = learnt.by_count(most)
-    learnt = replace(learnt, earned=_is_earned(features, weight))
-    learnt = _with_spread_prior(learnt, ratings)
-    weight, shrink = learnt.by_count(most)
+    weight, _ = calibration.by_count(most)
+    if weight.any():
+        check = cross_check(features, weight[features.count])
+        calibration = replace(calibration, check=check)
+    weight, _ = calibration.by_count(most)
+    calibration = replace(calibration, earned=_is_earned(features, weight))
+    calibration = _with_spread_prior(calibration, ratings)
+    weight, shrinkage = calibration.by_count(most)
     counts = np.unique(features.count[features.count > 0]).tolist()
     return replace(
-        learnt,
-        weight={n: float(weight[n]) for n in counts},
-        shrink={n: float(shrink[n]) for n in counts},
+        calibration,
+        weight={count: float(weight[count]) for count in counts},
+        shrink={count: float(shrinkage[count]) for count in counts},
     )
 
 
-def _with_spread_prior(learnt: Calibration, ratings: Array) -> Calibration:
+def _with_spread_prior(calibration: Calibration, ratings: Array) -> Calibration:
     """The calibration with what these pools teach about the sigmas of a pool.
 
     The share of different pools is found by expectation maximisation over the pools' evidence,
     beside `PRIOR_POOLS` pools with the default share.
     """
-    (mean_variance, link), (_, spread_variance) = learnt.candidates
+    (mean_variance, link), (_, spread_variance) = calibration.candidates
     own_spread = math.sqrt(max(spread_variance - link**2 / mean_variance, 0.0))
-    learnt = replace(
-        learnt,
+    calibration = replace(
+        calibration,
         spread_alike=float(np.clip(own_spread, 0.1, 0.6)),
-        sigma_df_factor=float(np.clip(0.5 / max(learnt.noise[2], 1e-9), 0.25, 1.0)),
+        sigma_df_factor=float(np.clip(0.5 / max(calibration.noise[2], 1e-9), 0.25, 1.0)),
     )
-    evidence = spread_posterior(summarize(ratings), learnt.spread_prior).evidence
+    evidence = spread_posterior(summarize(ratings), calibration.spread_prior).evidence
     alike = evidence[:, 0]
     different = evidence[:, 1]
     share = DEFAULT_PRIOR.share_different
@@ -73,7 +86,7 @@ def _with_spread_prior(learnt: Calibration, ratings: Array) -> Calibration:
         probability = share * different / np.maximum(total, 1e-300)
         expected = probability.sum() + PRIOR_POOLS * DEFAULT_PRIOR.share_different
         share = float(expected / (len(evidence) + PRIOR_POOLS))
-    return replace(learnt, share_different=share)
+    return replace(calibration, share_different=share)
 
 
 def _is_earned(features: Features, weight: Array) -> bool:
@@ -124,106 +137,137 @@ def _packed(ratings: Array, count: int) -> Array:
     return np.take_along_axis(ratings, order, axis=-1)[..., :count]
 
 
-def _components(
-    ratings: Array, raters: Ids | None, systems: Ids | None
-) -> tuple[Calibration, Features]:
-    """Everything but the weights, and the features of the ratings."""
-    features = Features(ratings)
+def _learn_components(features: Features, raters: Ids | None, systems: Ids | None) -> Calibration:
+    """Everything of a calibration that the weights of disagreement follow from."""
     within, within_df = components.within_variance(features)
     noise, noise_df = components.noise_per_rating(features, within)
-    learnt = Calibration(within, within_df, noise, noise_df)
+    calibration = Calibration(within, within_df, noise, noise_df)
     mean = features.mean
     if raters is not None and raters.names:
-        learnt, mean = _with_raters(learnt, features, raters)
+        calibration, mean = _with_raters(calibration, features, raters)
     # Candidates with a disagreement, or all where there are hardly any.
     used = features.count >= 2
-    used = used if used.sum() > 2 else features.count > 0
+    if used.sum() <= 2:
+        used = features.count > 0
     cells = np.stack([mean[used], features.disagreement[used]], axis=1)
-    prompt, names = np.nonzero(used)[0], () if systems is None else systems.names
-    system = np.full(len(prompt), -1) if systems is None else systems.codes[used]
-    found = components.residuals(cells, prompt, system, len(ratings), len(names))
-    average = components.noise_matrix(noise, learnt.shared, features.count[used]).mean(axis=0)
-    parts = components.components(found.left / np.sqrt(within), found.df, average)
-    inflated = 1.0
-    if systems is not None and (found.cells > 0).sum() >= FEWEST_SYSTEMS:
-        variance = parts.observed * within
-        if raters is not None and raters.names:
-            inflated = _inflation(ratings, raters, systems, found, variance[0, 0])
-        if inflated > PANEL:
-            return replace(_components(ratings, raters, None)[0], inflation=inflated), features
-        effects, errors = components.shrunken(found.effects, found.cells, inflated * variance)
-        learnt = replace(
-            learnt,
-            systems=_named(names, map(tuple, effects.tolist())),
-            system_errors=_named(names, errors[:, 0].tolist()),
-        )
-    (mean_mean, link), (_, spread) = parts.candidates.tolist()
-    return replace(
-        learnt,
-        candidates=((mean_mean, link), (link, spread)),
-        candidates_df=found.df,
-        reliability=parts.reliability,
-        inflation=inflated,
-    ), features
-
-
-def _with_raters(learnt: Calibration, features: Features, raters: Ids) -> tuple[Calibration, Array]:
-    """The calibration with the raters' severity and shared noise; the means without severity."""
-    known, (prompts, candidates) = features.known, features.count.shape
-    cell = np.arange(prompts * candidates).reshape(prompts, candidates, 1)
-    cell = np.broadcast_to(cell, known.shape)[known]
-    flat, rater = features.ratings[known], raters.codes[known]
-    found = severity(flat, cell, rater, len(raters.names))
-    learnt = replace(
-        learnt,
-        shared=shared_noise(flat, cell, cell // candidates, rater),
-        raters=_named(raters.names, found.offset.tolist()),
-        rater_errors=_named(raters.names, found.error.tolist()),
+    residuals = _fit_residuals(cells, used, systems)
+    cell_noise = components.noise_matrix(noise, calibration.shared, features.count[used])
+    parts = components.components(
+        residuals.left / np.sqrt(within), residuals.df, cell_noise.mean(axis=0)
     )
-    offsets = np.append(found.offset, 0.0)[raters.codes]
-    return learnt, Features(features.ratings - offsets).mean
+    if systems is not None and (residuals.cells > 0).sum() >= FEWEST_SYSTEMS:
+        variance = parts.observed * within
+        inflated = 1.0
+        if raters is not None and raters.names:
+            inflated = _inflation(features.ratings, raters, systems, residuals, variance[0, 0])
+        if inflated > PANEL:
+            return replace(_learn_components(features, raters, None), inflation=inflated)
+        effects, errors = components.shrunken(
+            residuals.effects, residuals.cells, inflated * variance
+        )
+        calibration = replace(
+            calibration,
+            inflation=inflated,
+            systems=_by_name(systems.names, map(tuple, effects.tolist())),
+            system_errors=_by_name(systems.names, errors[:, 0].tolist()),
+        )
+    (mean_variance, link), (_, spread_variance) = parts.candidates.tolist()
+    return replace(
+        calibration,
+        candidates=((mean_variance, link), (link, spread_variance)),
+        candidates_df=residuals.df,
+        reliability=parts.reliability,
+    )
+
+
+def _fit_residuals(cells: Array, used: Mask, systems: Ids | None) -> components.Residuals:
+    """What is left of cells (N, 2), the used candidates (P, K), without prompts and systems."""
+    prompt = np.nonzero(used)[0]
+    system = np.full(len(prompt), UNKNOWN)
+    n_systems = 0
+    if systems is not None:
+        system = systems.codes[used]
+        n_systems = len(systems.names)
+    return components.residuals(cells, prompt, system, len(used), n_systems)
+
+
+def _with_raters(
+    calibration: Calibration, features: Features, raters: Ids
+) -> tuple[Calibration, Array]:
+    """The calibration with the raters' severity and shared noise; the means without severity."""
+    prompts, candidates = features.count.shape
+    cell_of_candidate = np.arange(prompts * candidates).reshape(prompts, candidates, 1)
+    cell = np.broadcast_to(cell_of_candidate, features.known.shape)[features.known]
+    ratings = features.ratings[features.known]
+    rater = raters.codes[features.known]
+    estimate = severity(ratings, cell, rater, len(raters.names))
+    calibration = replace(
+        calibration,
+        shared=shared_noise(ratings, cell, cell // candidates, rater),
+        raters=_by_name(raters.names, estimate.offset.tolist()),
+        rater_errors=_by_name(raters.names, estimate.error.tolist()),
+    )
+    # The last offset is that of an unknown rater.
+    offsets = np.append(estimate.offset, 0.0)[raters.codes]
+    return calibration, Features(features.ratings - offsets).mean
 
 
 def _inflation(
-    ratings: Array, raters: Ids, systems: Ids, found: components.Residuals, variance: float
+    ratings: Array,
+    raters: Ids,
+    systems: Ids,
+    residuals: components.Residuals,
+    cell_variance: float,
 ) -> float:
     """How much noisier systems' means are than their cells say, as the same raters gave them."""
-    named = (systems.codes >= 0)[..., None] & (raters.codes >= 0) & ~np.isnan(ratings)
+    has_ids = (systems.codes >= 0)[..., None] & (raters.codes >= 0) & ~np.isnan(ratings)
     system = np.broadcast_to(systems.codes[..., None], ratings.shape)
-    level = found.level[:, None, None] + found.effects[systems.codes, :1]
-    cells = np.where(found.cells > 0, found.cells, np.nan)
+    level = residuals.level[:, None, None] + residuals.effects[systems.codes, :1]
+    cells = np.where(residuals.cells > 0, residuals.cells, np.nan)
     return inflation(
-        (ratings - level)[named],
-        raters.codes[named],
-        system[named],
+        (ratings - level)[has_ids],
+        raters.codes[has_ids],
+        system[has_ids],
         len(systems.names),
-        variance / cells,
+        cell_variance / cells,
     )
 
 
 def cross_check(features: Features, weight: Array) -> float:
-    """What mean - weight disagreement gains over the mean on other raters, as a z; weight (P, K).
+    """Test on other raters what choosing by mean - weight disagreement gains over the mean.
 
-    Half of a candidate's raters select and the other half judges by mean - 2 sigma, for six seeded
-    halvings. 0 below 20 prompts or 4 ratings.
+    Half of a candidate's raters select and the other half judges by mean - 2 sigma, for `SPLITS`
+    seeded halvings.
+
+    Args:
+        features: What the ratings say about each candidate.
+        weight: The weight of disagreement, (P, K).
+
+    Returns:
+        The gain as a z over prompts; 0 with too few prompts or ratings.
     """
-    ratings, count = features.ratings, features.count
+    ratings = features.ratings
+    count = features.count
     if len(ratings) < FEWEST_PROMPTS or np.median(count[count > 0]) < FEWEST_RATINGS:
         return 0.0
-    generator, rows = np.random.default_rng(0), np.arange(len(ratings))
-    good, half = count >= FEWEST_RATINGS, (count // 2)[..., None]
+    generator = np.random.default_rng(0)
+    rows = np.arange(len(ratings))
+    enough = count >= FEWEST_RATINGS
+    half = (count // 2)[..., None]
     place = np.arange(ratings.shape[2])
     gains = []
     for _ in range(SPLITS):
-        drawn = np.where(features.known, generator.random(ratings.shape), 2.0)
-        mixed = np.take_along_axis(ratings, np.argsort(drawn, axis=-1), axis=-1)
-        selecting = Features(np.where(place < half, mixed, np.nan))
-        judging = Features(np.where(place >= half, mixed, np.nan))
-        plain = np.where(good, selecting.mean, -np.inf).argmax(axis=1)
+        # Missing ratings come last.
+        order_key = np.where(features.known, generator.random(ratings.shape), 2.0)
+        shuffled = np.take_along_axis(ratings, np.argsort(order_key, axis=-1), axis=-1)
+        selecting = Features(np.where(place < half, shuffled, np.nan))
+        judging = Features(np.where(place >= half, shuffled, np.nan))
         calm = selecting.mean - weight * selecting.sigma / c4(count // 2)
-        other = np.where(good, calm, -np.inf).argmax(axis=1)
+        by_mean = np.where(enough, selecting.mean, -np.inf).argmax(axis=1)
+        by_calm = np.where(enough, calm, -np.inf).argmax(axis=1)
         worth = judging.mean - 2 * judging.sigma
-        gains.append(np.where(good.any(axis=1), worth[rows, other] - worth[rows, plain], np.nan))
+        gain = worth[rows, by_calm] - worth[rows, by_mean]
+        gains.append(np.where(enough.any(axis=1), gain, np.nan))
     gain = np.mean(gains, axis=0)
     gain = gain[~np.isnan(gain)]
     if len(gain) < FEWEST_PROMPTS or not gain.std() > 0:
@@ -232,38 +276,57 @@ def cross_check(features: Features, weight: Array) -> float:
 
 
 def with_intervals(
-    learnt: Calibration, ratings: Array, raters: Ids | None, systems: Ids | None
+    calibration: Calibration, ratings: Array, raters: Ids | None, systems: Ids | None
 ) -> Calibration:
-    """The calibration with 95 % intervals of the weight of disagreement and its reliability.
+    """Add 95 % intervals of the weight of disagreement and of its reliability.
 
-    By the jackknife over 20 groups of prompts; the weight is that at the commonest count.
+    By the jackknife over `GROUPS` groups of prompts; the weight is that at the commonest count.
+
+    Args:
+        calibration: What `learn` returned.
+        ratings: The ratings that it is from, (P, K, n).
+        raters: Who gave each rating.
+        systems: What wrote each candidate.
     """
     groups = min(GROUPS, len(ratings))
     if groups < 3:
-        return learnt
+        return calibration
+    most = ratings.shape[2]
     counts = np.bincount((~np.isnan(ratings)).sum(axis=-1).ravel())
     counts[0] = 0
-    usual = int(counts.argmax())
-    group = np.random.default_rng(0).permutation(len(ratings)) % groups
-    left_out = []
-    for each in range(groups):
-        kept = np.flatnonzero(group != each)
-        ids = [None if given is None else given.part(kept) for given in (raters, systems)]
-        part, _ = _components(ratings[kept], *ids)
-        part = replace(part, lam=learnt.lam, check=learnt.check, earned=learnt.earned)
-        weight, _ = part.by_count(ratings.shape[2])
-        left_out.append((weight[usual], part.reliability))
-    spread = np.std(left_out, axis=0) * np.sqrt(groups - 1)
-    whole = learnt.by_count(ratings.shape[2])[0][usual], learnt.reliability
-    most = learnt.lam, 1.0
-    intervals: dict[str, Pair] = {
-        name: (max(0.0, float(one - 1.96 * error)), min(top, float(one + 1.96 * error)))
-        for name, one, error, top in zip(
-            ("weight", "reliability"), whole, spread, most, strict=True
+    commonest = int(counts.argmax())
+    group_of_prompt = np.random.default_rng(0).permutation(len(ratings)) % groups
+    estimates = []
+    for group in range(groups):
+        rest = np.flatnonzero(group_of_prompt != group)
+        part = _learn_components(Features(ratings[rest]), _part(raters, rest), _part(systems, rest))
+        part = replace(
+            part, lam=calibration.lam, check=calibration.check, earned=calibration.earned
         )
+        weight, _ = part.by_count(most)
+        estimates.append((weight[commonest], part.reliability))
+    errors = np.std(estimates, axis=0) * np.sqrt(groups - 1)
+    weight, _ = calibration.by_count(most)
+    intervals: dict[str, Pair] = {
+        "weight": _interval(weight[commonest], errors[0], calibration.lam),
+        "reliability": _interval(calibration.reliability, errors[1], 1.0),
     }
-    return replace(learnt, intervals=intervals)
+    return replace(calibration, intervals=intervals)
 
 
-def _named(names: Sequence[str], values: Any) -> dict[str, Any]:
+def _part(ids: Ids | None, rows: Integers) -> Ids | None:
+    """The ids of some prompts, if there are ids."""
+    if ids is None:
+        return None
+    return ids.part(rows)
+
+
+def _interval(estimate: float, error: float, largest: float) -> Pair:
+    """A 95 % interval between 0 and the largest possible value."""
+    low = max(0.0, float(estimate - NORMAL_95 * error))
+    high = min(largest, float(estimate + NORMAL_95 * error))
+    return low, high
+
+
+def _by_name(names: Sequence[str], values: Iterable[Any]) -> dict[str, Any]:
     return dict(zip(names, values, strict=True))
