@@ -49,7 +49,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "darc.analysis.functions",
         ("evaluate", "diagnose", "tune", "compare", "Analysis"),
     ),
-    ("The report", "darc.analysis.report.page", ("write_evaluation",)),
+    ("The report", "darc.analysis.report.folder", ("write_evaluation",)),
     ("Tuning", "darc.analysis.tune.tuning", ("tune",)),
     ("Diagnosing", "darc.analysis.diagnose.diagnosis", ("diagnose",)),
 )

@@ -34,12 +34,12 @@ class Analysis:
         return "\n".join(self.sentences)
 
     def _repr_html_(self) -> str:
-        from darc.analysis.report.page import frame_table
+        from darc.analysis.report.html_tables import frame_html
         from darc.views.html import environment
 
         text = "{% for each in said %}<p>{{ each }}</p>{% endfor %}"
         said = environment().from_string(text).render(said=self.sentences)
-        return said + "".join(frame_table(frame) for frame in list(self.tables.values())[:1])
+        return said + "".join(frame_html(frame) for frame in list(self.tables.values())[:1])
 
     def plot(self, name: str = "") -> ShownFigure:
         """A picture, the first one unless it is named."""

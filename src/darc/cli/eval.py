@@ -77,7 +77,7 @@ def run(arguments: Namespace) -> None:
     from darc.analysis.evaluate.evaluation import evaluate
     from darc.analysis.evaluate.verdict import summary, verdicts
     from darc.analysis.reading import load_ratings
-    from darc.analysis.report.page import write_evaluation
+    from darc.analysis.report.folder import write_evaluation
     from darc.analysis.tune.advice import advise
     from darc.analysis.tune.objective import Objective
 

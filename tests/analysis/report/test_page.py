@@ -15,12 +15,9 @@ from darc.analysis.evaluate.evaluation import Evaluation, evaluate
 from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.evaluate.verdict import answer, summary, verdicts
 from darc.analysis.frame import Frame
-from darc.analysis.report.page import (
-    by_gain,
-    frame_table,
-    report_page,
-    write_evaluation,
-)
+from darc.analysis.report.folder import write_evaluation
+from darc.analysis.report.html_tables import frame_html
+from darc.analysis.report.page import report_page, sort_by_gain
 from darc.ratings.ratings import Ratings
 
 SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=2, draws=30)
@@ -144,7 +141,7 @@ def test_no_change_leaves_the_cases_out() -> None:
 def test_an_interval_shares_a_cell_with_its_value() -> None:
     columns = ("source", "method", "delta_x", "low_x", "high_x", "empty", "prompts")
     rows = [("s", "a", 0.5, 0.25, 0.75, None, 12.0), ("s", "b", -0.1, -0.2, 0.1, None, 11.5)]
-    html = frame_table(
+    html = frame_html(
         Frame.of("t", "Title", [dict(zip(columns, row, strict=True)) for row in rows])
     )
     assert re.findall(r"<th [^>]*>([^<]*)", html) == ["method", "x change [95 %]", "prompts"]
@@ -239,7 +236,7 @@ def test_results_come_before_warnings_and_rules_by_their_gain() -> None:
     assert page.index('<section id="glossary"') > places[-1]
     human = result.frame("human")
     assert human is not None
-    rows = by_gain(human).where(subset="overall").records()
+    rows = sort_by_gain(human).where(subset="overall").records()
     gains = [row["delta_tradeoff"] for row in rows]
     assert gains == sorted(gains, reverse=True)  # type: ignore[type-var]
     assert {row["method"] for row in rows} == {"mean", "tau", "soft"}

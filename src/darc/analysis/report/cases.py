@@ -1,6 +1,6 @@
-"""Cases where another rule chose differently from Best-of-K, and how they are shown."""
+"""Cases in which a rule chose differently from Best-of-K."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,242 +9,163 @@ from markupsafe import Markup
 from darc.analysis.evaluate.contest import Contest
 from darc.analysis.evaluate.evaluation import Evaluation
 from darc.analysis.evaluate.run_contest import Splits
+from darc.analysis.report.case_pictures import CaseAnswer, HalfSamples, case_picture
 from darc.analysis.report.frame_parts import choose_methods
-from darc.decide.standards import PANEL_SCALE, scale_of
 from darc.ratings.ratings import Halves, Ratings
-from darc.ratings.splitting import NOBODY
 from darc.typing import Array, Integers
-from darc.views.dots import (
-    BEST_OF_K,
-    CHOSEN,
-    OTHER_CHOICE,
-    Dot,
-    DotPicture,
-    DotRow,
-    DotStrip,
-    count_samples_per_dot,
-    make_strip,
-)
+from darc.views.dots import BEST_OF_K
 from darc.views.dots_html import dots_figure
-from darc.views.numbers import number_text
 
-# Longer texts are cut.
-CASE_CLIP = 700
-# Strips of more scorers than this are left out.
-MOST_SCORERS = 4
-# So many of the largest gains are shown, and so many of the largest losses.
-SHOWN = 3
+# How many of the largest gains are shown, and how many of the largest losses.
+MAX_CASES = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Pick:
-    """A chosen candidate with its selecting and judging samples, one list per scorer."""
+    """A chosen candidate with its samples, one list per scorer."""
 
     candidate_id: str
     text: str
+    #: The samples of the half that selected.
     select: list[list[float]]
+    #: The samples of the half that judges.
     judge: list[list[float]]
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A prompt on which a rule left Best-of-K; `gain` is what the held-out half says of it.
-
-    `figure` is the dot picture of both picks, an element of a page.
-    """
+    """A prompt on which a rule chose differently from Best-of-K."""
 
     prompt_id: str
     question: str
+    #: Best-of-K's choice.
     base: Pick
+    #: The rule's choice.
     ours: Pick
+    #: How much better the rule's choice is by the held-out half.
     gain: float
+    #: The dot picture of both choices, an element of a page.
     figure: Markup
 
 
 @dataclass(frozen=True, eq=False)
 class Gallery:
-    """The largest gains and losses of one rule in one split, and how many changes there were.
-
-    The largest gain and the largest loss come first.
-    """
+    """The largest gains and losses of one rule in one split."""
 
     source: str
     rule: str
+    #: What gains are measured by: "tradeoff" or "mean".
     measure: str
+    #: On how many of the prompts the rule chose differently.
     changed: int
     prompts: int
+    #: The largest gain and the largest loss come first.
     cases: list[Case]
 
 
-def galleries(result: Evaluation) -> list[Gallery]:
-    """The cases of every contest, with the halves of its first split."""
-    own = [
-        _gallery(contest, next(iter(Splits(contest.ratings, contest.settings))), contest.ratings)
-        for contest in result.contests
-    ]
-    return own + [_gallery(contest, pair.halves, pair.human) for pair, contest in result.pairs]
+def galleries(evaluation: Evaluation) -> list[Gallery]:
+    """Collect the cases of every contest, from its first split.
+
+    Args:
+        evaluation: The evaluation.
+
+    Returns:
+        One gallery per contest, those of proxies judged by people last.
+    """
+    result = []
+    for contest in evaluation.contests:
+        first_split = next(iter(Splits(contest.ratings, contest.settings)))
+        result.append(_gallery(contest, first_split, contest.ratings))
+    for pair, contest in evaluation.pairs:
+        result.append(_gallery(contest, pair.halves, pair.human))
+    return result
 
 
 def _gallery(contest: Contest, halves: Halves, judge: Ratings) -> Gallery:
-    """The gallery of the contest's first split, whose halves are given.
+    """The gallery of a contest's first split.
 
-    The rule is epsilon, or else the first that was run. Gains are by tradeoff where it is known of
-    all changed prompts, otherwise by reward.
+    The rule is epsilon, or else the first that was run.
+
+    Args:
+        contest: The contest.
+        halves: The halves of its first split.
+        judge: The ratings that the judging half was taken from.
+
+    Returns:
+        The gallery.
     """
-    source = contest.ratings
+    ratings = contest.ratings
     rule = next(iter(choose_methods(contest.methods, 1)), contest.methods[0])
     place = contest.methods.index(rule)
-    base, ours = contest.choice[0, 0], contest.choice[0, place]
-    changed = np.flatnonzero((base >= 0) & (ours >= 0) & (base != ours))
-    gain, measure = (contest.tradeoff[0, place] - contest.tradeoff[0, 0]), "tradeoff"
-    if np.isnan(gain[changed]).any():
-        gain, measure = (contest.reward[0, place] - contest.reward[0, 0]), "mean"
-
-    def pick(prompt: int, candidate: int) -> Pick:
-        sides = (
-            halves.select.samples[prompt, :, candidate],
-            halves.judge.samples[prompt, :, candidate],
-        )
-        known = ([row[~np.isnan(row)].tolist() for row in side] for side in sides)
-        text = source.texts[prompt][candidate] if source.texts else ""
-        return Pick(source.candidate_ids[prompt][candidate], text, *known)
-
-    sides = [_Side.of("that selected", source, halves.select.samples, halves.select.raters)]
-    sides.append(_Side.of("held out", judge, halves.judge.samples, halves.judge.raters))
-    order = changed[np.argsort(-gain[changed], kind="stable")].tolist()
+    best_of_k = contest.choice[0, 0]
+    chosen = contest.choice[0, place]
+    changed = np.flatnonzero((best_of_k >= 0) & (chosen >= 0) & (best_of_k != chosen))
+    measure, gain = _gains(contest, place, changed)
+    samples = [
+        HalfSamples.of("that selected", ratings, halves.select),
+        HalfSamples.of("held out", judge, halves.judge),
+    ]
+    by_gain = changed[np.argsort(-gain[changed], kind="stable")].tolist()
+    largest_gains = by_gain[:MAX_CASES]
+    largest_losses = by_gain[::-1][:MAX_CASES]
     cases = []
-    for p in dict.fromkeys([*order[:SHOWN], *order[::-1][:SHOWN]]):
-        base_pick = pick(p, base[p])
-        own_pick = pick(p, ours[p])
-        picks = {ours[p]: (own_pick, f"Chosen by {rule}"), base[p]: (base_pick, BEST_OF_K)}
+    for prompt in dict.fromkeys([*largest_gains, *largest_losses]):
+        base = _pick(ratings, halves, prompt, best_of_k[prompt])
+        ours = _pick(ratings, halves, prompt, chosen[prompt])
+        answers = [
+            CaseAnswer(chosen[prompt], ours.candidate_id, ours.text, f"Chosen by {rule}"),
+            CaseAnswer(best_of_k[prompt], base.candidate_id, base.text, BEST_OF_K),
+        ]
         case = Case(
-            prompt_id=source.prompt_ids[p],
-            question=source.questions[p] if source.questions else "",
-            base=base_pick,
-            ours=own_pick,
-            gain=float(gain[p]),
-            figure=dots_figure(_case_picture(sides, p, picks)),
+            prompt_id=ratings.prompt_ids[prompt],
+            question=ratings.questions[prompt] if ratings.questions else "",
+            base=base,
+            ours=ours,
+            gain=float(gain[prompt]),
+            figure=dots_figure(case_picture(samples, prompt, answers)),
         )
         cases.append(case)
-    gains = [case for case in cases if case.gain > 0]
-    losses = sorted((case for case in cases if case not in gains), key=lambda case: case.gain)
-    shown = [*gains[:1], *losses[:1], *gains[1:], *losses[1:]]
-    return Gallery(source.name, rule, measure, len(changed), int((base >= 0).sum()), shown)
+    return Gallery(
+        source=ratings.name,
+        rule=rule,
+        measure=measure,
+        changed=len(changed),
+        prompts=int((best_of_k >= 0).sum()),
+        cases=_order_cases(cases),
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """The samples of one half, (P, M, K, n), and how they are shown.
+def _gains(contest: Contest, place: int, changed: Integers) -> tuple[str, Array]:
+    """What gains are measured by, and the gains (P,) of a method in the first split.
 
-    `scales` has the ends of each scorer's scale where people rated, None where nothing is known
-    of who is unhappy.
+    It is the tradeoff if that is known of all changed prompts, otherwise the mean.
     """
-
-    caption: str
-    source: Ratings
-    samples: Array
-    raters: Integers
-    scales: list[tuple[float, float] | None]
-
-    @classmethod
-    def of(cls, caption: str, source: Ratings, samples: Array, raters: Integers) -> "_Side":
-        """The side of a source, with the scale of each of its scorers."""
-        scorers = range(min(len(source.scorers), MOST_SCORERS))
-        if source.kind == "panel":
-            scales: list[tuple[float, float] | None] = [PANEL_SCALE for _ in scorers]
-        elif source.has_raters:
-            scales = [scale_of(source.samples[:, m]) for m in scorers]
-        else:
-            scales = [None for _ in scorers]
-        return cls(caption, source, samples, raters, scales)
-
-    def dots(self, prompt: int, scorer: int, candidate: int) -> list[Dot]:
-        """The samples of a candidate, with who gave them and who is unhappy."""
-        limit = self.limit(scorer)
-        values = self.samples[prompt, scorer, candidate]
-        raters = self.raters[prompt, scorer, candidate]
-        return [
-            Dot(
-                value=float(value),
-                name=str(self.source.rater_names[giver]) if giver != NOBODY else "",
-                unhappy=limit is not None and bool(value < limit),
-            )
-            for value, giver in zip(values, raters, strict=True)
-            if not np.isnan(value)
-        ]
-
-    def limit(self, scorer: int) -> float | None:
-        """The rating below which a person is unhappy, None where that is not known."""
-        scale = self.scales[scorer]
-        return None if scale is None else sum(scale) / 2
+    gain = contest.tradeoff[0, place] - contest.tradeoff[0, 0]
+    if not np.isnan(gain[changed]).any():
+        return "tradeoff", gain
+    return "mean", contest.reward[0, place] - contest.reward[0, 0]
 
 
-def _case_picture(
-    sides: Sequence[_Side], prompt: int, picks: Mapping[int, tuple[Pick, str]]
-) -> DotPicture:
-    """The samples of the picks by candidate, each with its badge; the rule's own pick is first."""
-    rows = tuple(
-        DotRow(
-            name=pick.candidate_id,
-            text=clipped_text(pick.text),
-            strips=_strips(sides, prompt, candidate, list(picks)),
-            badges=(badge,),
-            kind=CHOSEN if place == 0 else OTHER_CHOICE,
-        )
-        for place, (candidate, (pick, badge)) in enumerate(picks.items())
-    )
-    people = [side for side in sides if side.source.has_raters]
-    limits = {side.limit(m) for side in people for m in range(len(side.scales))} - {None}
-    label = ""
-    if limits:
-        label = "unhappy: below the middle of the scale"
-    if len(limits) == 1:
-        label = f"unhappy below {limits.pop():.3g}"
-    nouns = {"one rater" if side.source.has_raters else "score of one wording" for side in sides}
-    return DotPicture(
-        rows=rows,
-        dot_label=nouns.pop() if len(nouns) == 1 else "one rater, or the score of one wording",
-        unhappy_label=label,
+def _pick(ratings: Ratings, halves: Halves, prompt: int, candidate: int) -> Pick:
+    text = ""
+    if ratings.texts:
+        text = ratings.texts[prompt][candidate]
+    return Pick(
+        candidate_id=ratings.candidate_ids[prompt][candidate],
+        text=text,
+        select=_known_samples(halves.select.samples[prompt, :, candidate]),
+        judge=_known_samples(halves.judge.samples[prompt, :, candidate]),
     )
 
 
-def _strips(
-    sides: Sequence[_Side], prompt: int, candidate: int, shown: Sequence[int]
-) -> tuple[DotStrip, ...]:
-    """A strip per scorer and half; halves of the same samples share their axis."""
-    strips = []
-    for side in sides:
-        alike = [other for other in sides if other.source is side.source]
-        for m, scale in enumerate(side.scales):
-            groups = [other.dots(prompt, m, k) for other in alike for k in shown]
-            values = [dot.value for dots in groups for dot in dots]
-            dots = side.dots(prompt, m, candidate)
-            if not values or not dots:
-                continue
-            noun = "ratings" if side.source.has_raters else "scores"
-            strip = make_strip(
-                dots,
-                scale or (min(values), max(values)),
-                summary=_summary(dots, max(values) - min(values), scale is not None),
-                mean=float(np.mean([dot.value for dot in dots])),
-                limit=side.limit(m),
-                caption=f"{side.source.scorers[m]} {noun} {side.caption}".strip(),
-                samples_per_dot=count_samples_per_dot(max(map(len, groups))),
-            )
-            strips.append(strip)
-    return tuple(strips)
+def _known_samples(samples: Array) -> list[list[float]]:
+    """The samples (M, n) that exist, one list per scorer."""
+    return [row[~np.isnan(row)].tolist() for row in samples]
 
 
-def _summary(dots: Sequence[Dot], span: float, people: bool) -> str:
-    average = f"average {number_text(float(np.mean([dot.value for dot in dots])), span)}"
-    if not people:
-        return average
-    unhappy = sum(dot.unhappy for dot in dots)
-    amount = f"{unhappy} of {len(dots)}" if unhappy else "nobody"
-    return f"{average}, {amount} unhappy"
-
-
-def clipped_text(text: str) -> str:
-    """A text of at most `CASE_CLIP` characters, and how many more there are."""
-    more = len(text) - CASE_CLIP
-    return text if more <= 0 else f"{text[:CASE_CLIP]}… ({more} more characters)"
+def _order_cases(cases: Sequence[Case]) -> list[Case]:
+    """The largest gain, the largest loss, then the other gains and losses."""
+    gains = [case for case in cases if case.gain > 0]
+    others = [case for case in cases if case not in gains]
+    losses = sorted(others, key=lambda case: case.gain)
+    return [*gains[:1], *losses[:1], *gains[1:], *losses[1:]]
