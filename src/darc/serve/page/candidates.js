@@ -1,9 +1,9 @@
 /** The list of answers: what people think of each in a line, and everything else when it is opened. */
 
 import { Answers, titleOf } from "./answers.js";
-import { changes } from "./changes.js";
+import { findChanges } from "./changes.js";
 import { element } from "./elements.js";
-import { markdown } from "./markdown.js";
+import { renderMarkdown } from "./markdown.js";
 import { counted, meanOf, short } from "./numbers.js";
 import { summary } from "./opinions.js";
 
@@ -11,44 +11,54 @@ const NUMBERS = {
   value: "value", mean: "mean", sigma: "sigma", risk_premium: "premium", samples: "samples",
 };
 
-const marked = (original, text) =>
-  changes(original, text).map((part) => (part.changed ? element("mark", {}, part.text) : part.text));
+/** A rewrite with the words marked that it changed. */
+function markChanges(original, text) {
+  return findChanges(original, text).map((part) => (part.changed ? element("mark", {}, part.text) : part.text));
+}
 
-/** A text with what each scorer said of it, as it said it. */
-function sample(title, body, scorers, scores) {
-  const said = scorers.map((scorer, m) =>
-    element("span", {}, `${scorer.name} ${short(scores[m])}${scorer.active ? "" : " (left out)"}`),
-  );
-  const head = element("p", { class: "head" }, element("b", {}, title), element("span", { class: "scores" }, said));
+/** A sample of an answer, with the score of each scorer. */
+function sampleRow(title, body, scorers, scores) {
+  const scoreTexts = scorers.map((scorer, place) => {
+    const note = scorer.active ? "" : " (left out)";
+    return element("span", {}, `${scorer.name} ${short(scores[place])}${note}`);
+  });
+  const scoreList = element("span", { class: "scores" }, scoreTexts);
+  const head = element("p", { class: "head" }, element("b", {}, title), scoreList);
   return element("li", {}, head, element("p", { class: "text" }, body));
 }
 
-/** The answer, its rewrites or its raters, and the rewrites that were refused. */
-function details({ text, variants, rejected }, { scorers, scores, raters }, index, line) {
-  const of = (i) => scorers.map((_, m) => scores[m][index][i] ?? null);
-  const rows = raters
-    ? raters.map((name, i) => sample(name, "", scorers, of(i)))
-    : [
-        sample("Original", "as above", scorers, of(0)),
-        ...variants.map((each, i) =>
-          sample(`Rewrite ${i + 1} (${each.family})`, marked(text, each.text), scorers, of(i + 1)),
-        ),
-      ];
-  const refused = rejected.map((each) =>
-    element(
-      "li", {}, element("b", {}, `Rejected (${each.family}): ${each.reason}`),
-      element("p", { class: "text" }, marked(text, each.text)),
-    ),
-  );
-  const answer = element("div", { class: "markdown" }, markdown(text));
-  const parts = [answer, ...line, element("ol", { class: "samples" }, rows)];
-  if (!refused.length) return parts;
-  const title = element("h3", {}, counted(refused.length, "rejected rewrite"));
-  return [...parts, title, element("ul", { class: "samples" }, refused)];
+/** The samples of an answer: one per rater, or the original and one per rewrite. */
+function sampleRows({ text, variants }, { scorers, scores, raters }, index) {
+  const scoresOf = (sample) => scorers.map((_, place) => scores[place][index][sample] ?? null);
+  if (raters) return raters.map((name, sample) => sampleRow(name, "", scorers, scoresOf(sample)));
+  const rewrites = variants.map((variant, i) => {
+    const title = `Rewrite ${i + 1} (${variant.family})`;
+    return sampleRow(title, markChanges(text, variant.text), scorers, scoresOf(i + 1));
+  });
+  return [sampleRow("Original", "as above", scorers, scoresOf(0)), ...rewrites];
+}
+
+/** A rewrite that was rejected, and why. */
+function rejectionRow(original, { family, reason, text }) {
+  const title = element("b", {}, `Rejected (${family}): ${reason}`);
+  return element("li", {}, title, element("p", { class: "text" }, markChanges(original, text)));
+}
+
+/** What an open answer shows: its text, a line of numbers, its samples and rejected rewrites. */
+function answerDetails(text, result, index, numbers) {
+  const rejections = text.rejected.map((rejection) => rejectionRow(text.text, rejection));
+  const parts = [
+    element("div", { class: "markdown" }, renderMarkdown(text.text)),
+    ...numbers,
+    element("ol", { class: "samples" }, sampleRows(text, result, index)),
+  ];
+  if (!rejections.length) return parts;
+  const title = element("h3", {}, counted(rejections.length, "rejected rewrite"));
+  return [...parts, title, element("ul", { class: "samples" }, rejections)];
 }
 
 /** The numbers of an answer in a line; none are known of one that was ruled out early. */
-function numbers({ early, statistics, index }) {
+function numbersLine({ early, statistics, index }) {
   if (early) return element("p", { class: "pale" }, "It was ruled out early, so its numbers are not known.");
   const pairs = Object.entries(NUMBERS).map(([key, name]) => {
     const value = key === "samples" ? String(statistics?.samples ?? 0) : short(statistics?.[key]);
@@ -67,14 +77,14 @@ function isOutside({ chosen, early, statistics }, { rule }) {
 class Row {
   constructor(answer) {
     this.answer = answer;
-    this.said = null;
+    this.result = null;
     this.opinion = null;
     this.chosen = element("span", { class: "role-chosen", hidden: true }, "◆ chosen");
     this.leads = element("span", { class: "role-leads", hidden: true }, "□ highest average");
     this.times = element("span", { class: "times pale", hidden: true });
     this.why = element("span", { class: "why" });
     this.means = element("span", { class: "means" });
-    this.body = element("div", { class: "body" }, element("div", { class: "markdown" }, markdown(answer.text)));
+    this.body = element("div", { class: "body" }, element("div", { class: "markdown" }, renderMarkdown(answer.text)));
     const name = element("b", {}, titleOf(answer));
     this.element = element(
       "details",
@@ -98,19 +108,19 @@ class Row {
     this.times.textContent = `written ${copies} times`;
   }
 
-  /** Take over the samples that the gateway tells of. */
-  explain(said) {
-    this.said = said;
+  /** Take over what the gateway says about the answer. */
+  explain(result) {
+    this.result = result;
     this.fill();
   }
 
   /** Fill what is seen when it is open. */
   fill() {
-    if (!this.element.open || !this.said) return;
+    if (!this.element.open || !this.result) return;
     const index = this.opinion?.index ?? this.answer.index;
-    const text = this.said.texts.find((each) => each.index === index);
-    const line = this.opinion ? [numbers(this.opinion)] : [];
-    this.body.replaceChildren(...details(text, this.said, index, line));
+    const text = this.result.texts.find((candidate) => candidate.index === index);
+    const line = this.opinion ? [numbersLine(this.opinion)] : [];
+    this.body.replaceChildren(...answerDetails(text, this.result, index, line));
   }
 
   show(opinion, decision, means) {
@@ -155,20 +165,20 @@ export class Candidates {
   }
 
   /** Take over the gateway's texts, which may have other places than they arrived in. */
-  explain(said) {
+  explain(result) {
     this.clear();
-    for (const text of said.texts ?? []) this.add(text);
-    for (const row of this.rows.values()) row.explain(said);
+    for (const text of result.texts ?? []) this.add(text);
+    for (const row of this.rows.values()) row.explain(result);
   }
 
   text(index) {
     return this.answers.of(index)?.text ?? "";
   }
 
-  show(opinions, decision, said) {
-    const scorers = [...said.scorers.entries()].filter(([, { active }]) => active);
+  show(opinions, decision, result) {
+    const scorers = [...result.scorers.entries()].filter(([, { active }]) => active);
     for (const opinion of opinions) {
-      const means = scorers.map(([place, { name }]) => [name, meanOf(said.scores[place][opinion.index] ?? [])]);
+      const means = scorers.map(([place, { name }]) => [name, meanOf(result.scores[place][opinion.index] ?? [])]);
       this.rows.get(opinion.answer).show(opinion, decision, means);
     }
     const order = opinions.map(({ answer }) => this.rows.get(answer).element);

@@ -4,9 +4,9 @@ import { Caution, cautionNumber } from "./caution.js";
 import { byId, element } from "./elements.js";
 import { Choices, Floor, Slider } from "./fields.js";
 
-const BETA = { default: 1, minimum: 0, low: 0.01, high: 100, logarithmic: true };
+const BETA = { minimum: 0, low: 0.01, high: 100, logarithmic: true };
 const NAMES = { mean: "mean (Best-of-K)", caution: "the Caution baseline", lam: "lambda" };
-const WORDING =
+const WORDING_NOTE =
   "Rewrites measure sensitivity to wording; use the rule epsilon for the paper’s rule, or calibrate against ratings.";
 const ABOUT = {
   beta: "how much low scores weigh",
@@ -18,9 +18,10 @@ const ABOUT = {
 
 /** The rules in an OpenAPI document: name, description, needed side inputs and fields by name. */
 export function readRules(apiDocument) {
+  const beta = { ...BETA, default: apiDocument.components.schemas.DarcOptions.properties.beta.default };
   return apiDocument.info["x-rules"].map((rule) => {
     const fields = {};
-    if (rule.depends_on_beta) fields.beta = simplifyField(BETA);
+    if (rule.depends_on_beta) fields.beta = simplifyField(beta);
     for (const [name, schema] of Object.entries(rule.parameters)) fields[name] = simplifyField(schema);
     return { name: rule.name, about: rule.summary, needs: rule.needs, exclusive: rule.exclusive, fields };
   });
@@ -33,10 +34,10 @@ function simplifyField(schema) {
   return { ...kind, choices, default: schema.default ?? null };
 }
 
-/** What is said in place of caution where another rule decides. */
-const otherRule = (name) => `The rule ${NAMES[name] ?? name} decides, which takes no caution.`;
+/** What stands in place of the caution where another rule decides. */
+const noCautionSentence = (name) => `The rule ${NAMES[name] ?? name} decides, which takes no caution.`;
 
-/** The controls; `changed` is called after every move of the reader's. */
+/** The controls; `changed` is called after every change by the reader. */
 export class Controls {
   constructor(container, changed) {
     this.touched = false;
@@ -61,24 +62,26 @@ export class Controls {
     );
   }
 
-  /** Note a move of the reader's; of parameters that exclude each other the last one stays. */
+  /** Note a change by the reader; of parameters that exclude each other the last one stays. */
   change(name) {
     const { exclusive } = this.rules.get(this.list.value);
-    const others = exclusive.includes(name) ? exclusive.filter((each) => each !== name) : [];
-    for (const other of others) this.fields[other].set(null);
+    if (exclusive.includes(name)) {
+      for (const other of exclusive) {
+        if (other !== name) this.fields[other].set(null);
+      }
+    }
     this.touched = true;
     this.notify();
   }
 
   /** Offer rules, and show the one that decides by default. */
-  begin(rules, { rule, beta, caution, no_rating_below: floor }) {
-    this.rules = new Map(rules.map((each) => [each.name, each]));
-    BETA.default = beta.default;
-    const options = rules.map((each) => element("option", { value: each.name }, NAMES[each.name] ?? each.name));
+  begin(rules, { rule, no_rating_below: floor }) {
+    this.rules = new Map(rules.map((offered) => [offered.name, offered]));
+    const options = rules.map(({ name }) => element("option", { value: name }, NAMES[name] ?? name));
     this.list.replaceChildren(...options);
-    const [name] = rule.default.split(":");
+    const name = rule.default.split(":")[0];
     this.list.value = name;
-    this.caution.set(cautionNumber(caution?.default ?? this.rules.get(name)?.fields.caution?.default ?? 1));
+    this.caution.set(cautionNumber(this.rules.get(name)?.fields.caution?.default ?? 1));
     this.defaultFloor = floor?.default ?? null;
     this.floor.set(this.defaultFloor);
     this.show();
@@ -90,7 +93,7 @@ export class Controls {
     this.showCaution();
   }
 
-  /** Rules whose side inputs are not there cannot be asked for. */
+  /** Disable the rules that need side inputs which are missing. */
   allow(side) {
     for (const option of this.list.options) {
       option.disabled = !this.rules.get(option.value).needs.every((name) => name in side);
@@ -109,7 +112,7 @@ export class Controls {
     const takesCaution = rule === undefined || "caution" in rule.fields;
     byId("caution-control").hidden = !this.cautious;
     byId("no-caution").hidden = this.cautious;
-    byId("no-caution").textContent = takesCaution ? WORDING : otherRule(rule.name);
+    byId("no-caution").textContent = takesCaution ? WORDING_NOTE : noCautionSentence(rule.name);
     this.floor.element.hidden = !this.rated;
   }
 
@@ -133,17 +136,19 @@ export class Controls {
     return element("div", { class: "slider" }, label, control.element, about);
   }
 
-  /** The method that the controls say. */
+  /** The method that the controls are set to. */
   method() {
-    const set = Object.entries(this.fields).filter(([, field]) => field.value !== null);
-    const method = { rule: this.list.value, ...Object.fromEntries(set.map(([name, { value }]) => [name, value])) };
+    const method = { rule: this.list.value };
+    for (const [name, field] of Object.entries(this.fields)) {
+      if (field.value !== null) method[name] = field.value;
+    }
     if (this.cautious) method.caution = this.caution.value;
     if (this.rated && this.floor.value !== null) method.no_rating_below = this.floor.value;
     return method;
   }
 
-  /** What a request says of the method: nothing until the reader has set or seen something. */
-  request() {
+  /** The method for a request: empty until the reader has set or seen something. */
+  requestedMethod() {
     return this.touched ? this.method() : {};
   }
 

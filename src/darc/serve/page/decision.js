@@ -1,46 +1,34 @@
-/** What the gateway said of one request: to be decided on again, and to be shown. */
+/** Decisions of the gateway: asking for another one on the same scores, and reading them. */
 
-import { element } from "./elements.js";
-import { markdown } from "./markdown.js";
-
-const TALL = 420;
-/** A decision with its candidates by their places. */
-export function read(answer) {
-  const rows = new Map(answer.candidates.map((each) => [each.index, each]));
-  return { ...answer, of: (index) => rows.get(index) };
+/** A decision whose candidates can be looked up by their index, as `decision.of(index)`. */
+export function readDecision(response) {
+  const candidates = new Map(response.candidates.map((candidate) => [candidate.index, candidate]));
+  return { ...response, of: (index) => candidates.get(index) };
 }
 
-/** What the gateway decides on again: the scores that it gave, and all that describes them. */
-export function pool(said, answers, method) {
-  const active = [...said.scorers.keys()].filter((place) => said.scorers[place].active);
-  const scorers = active.map((place) => said.scorers[place]);
+/** The body of a request to decide again: the scores of a result, and everything that describes them. */
+export function selectionBody(result, answers, method) {
+  const activePlaces = [...result.scorers.keys()].filter((place) => result.scorers[place].active);
+  const scorers = activePlaces.map((place) => {
+    const { name, location, scale, bounds } = result.scorers[place];
+    return { name, location, scale, bounds };
+  });
   return {
-    scores: active.map((place) => said.scores[place]),
-    scorers: scorers.map(({ name, location, scale, bounds }) => ({ name, location, scale, bounds })),
-    raters: said.raters,
-    sample: said.raters ? "rater" : "rewrite",
-    names: said.scores[0].map((_, index) => answers.name(index)),
-    side: said.side,
-    prompt_id: said.prompt_id,
-    min_samples: said.min_samples,
+    scores: activePlaces.map((place) => result.scores[place]),
+    scorers,
+    raters: result.raters,
+    sample: result.raters ? "rater" : "rewrite",
+    names: result.scores[0].map((_, index) => answers.name(index)),
+    side: result.side,
+    prompt_id: result.prompt_id,
+    min_samples: result.min_samples,
     darc: {
-      beta: said.parameters.beta, gamma: said.parameters.gamma, normalize: said.parameters.normalize,
-      n_aug: said.n_aug, include_original: said.include_original, ...method,
+      beta: result.parameters.beta,
+      gamma: result.parameters.gamma,
+      normalize: result.parameters.normalize,
+      n_aug: result.n_aug,
+      include_original: result.include_original,
+      ...method,
     },
   };
-}
-
-/** Show an answer, folded where it is long. */
-export function fill(box, text) {
-  box.replaceChildren(...markdown(text));
-  box.nextElementSibling?.remove();
-  box.classList.remove("folded");
-  if (box.scrollHeight <= TALL) return;
-  box.classList.add("folded");
-  const unfold = () => {
-    const folded = box.classList.toggle("folded");
-    button.textContent = folded ? "Show all of it" : "Show less";
-  };
-  const button = element("button", { type: "button", click: unfold }, "Show all of it");
-  box.after(button);
 }

@@ -1,43 +1,65 @@
-/** Talking to the gateway this page came from. */
+/** Talking to the gateway that this page came from. */
 
-import { sentence } from "./problems.js";
+import { errorSentence } from "./problems.js";
 
 /** An error whose message is a sentence for the reader. */
-export class Refusal extends Error {
+export class GatewayError extends Error {
   constructor(message, status = 0) {
     super(message);
     this.status = status;
   }
 }
 
-const UNKNOWN_KEY = "The gateway wants an API key that it knows: enter it, then ask.";
+const KEY_NEEDED = "The gateway wants an API key that it knows: enter it, then ask.";
 
-async function fetched(path, key, options = {}) {
-  const headers = { ...options.headers, ...(key ? { authorization: `Bearer ${key}` } : {}) };
+/** The response to a call; every failure is a `GatewayError`. */
+async function fetchChecked(path, key, options = {}) {
+  const headers = { ...options.headers };
+  if (key) headers.authorization = `Bearer ${key}`;
   let response;
   try {
     response = await fetch(path, { ...options, headers });
-  } catch (problem) {
-    if (problem.name === "AbortError") throw problem;
-    throw new Refusal("The gateway cannot be reached: is it still running?");
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new GatewayError("The gateway cannot be reached: is it still running?");
   }
   if (response.ok) return response;
-  if (response.status === 401) throw new Refusal(UNKNOWN_KEY, 401);
+  if (response.status === 401) throw new GatewayError(KEY_NEEDED, 401);
   const body = await response.json().catch(() => null);
-  throw new Refusal(sentence(body, response.status), response.status);
+  throw new GatewayError(errorSentence(body, response.status), response.status);
 }
 
-/** A JSON document of the gateway, or its answer to one. */
-export async function call(path, key = "", body = undefined, signal = undefined) {
-  const posted = {
-    method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal,
+/** The options of a call that sends JSON. */
+function postOptions(body, signal) {
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal,
   };
-  const response = await fetched(path, key, body === undefined ? {} : posted);
+}
+
+/** The JSON at a path, or the response to a body that is sent there. */
+export async function callGateway(path, key = "", body = undefined, signal = undefined) {
+  const options = body === undefined ? {} : postOptions(body, signal);
+  const response = await fetchChecked(path, key, options);
   return response.json();
 }
 
-/** The events of a stream of server-sent events, as {name, data}. */
-export async function* events(body) {
+/** One server-sent event as {name, data}; null for a comment. */
+function parseEvent(block) {
+  const lines = block.split("\n").filter((line) => !line.startsWith(":"));
+  const valuesOf = (field) => {
+    const prefix = `${field}: `;
+    return lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
+  };
+  const data = valuesOf("data").join("\n");
+  if (!data) return null;
+  return { name: valuesOf("event")[0] ?? "message", data: JSON.parse(data) };
+}
+
+/** The events of a stream of server-sent events. */
+export async function* readEvents(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (;;) {
@@ -47,28 +69,22 @@ export async function* events(body) {
     const blocks = text.split("\n\n");
     text = blocks.pop();
     for (const block of blocks) {
-      const lines = block.split("\n").filter((line) => !line.startsWith(":"));
-      const own = (field) => lines.filter((line) => line.startsWith(`${field}: `));
-      const of = (field) => own(field).map((line) => line.slice(field.length + 2));
-      const data = of("data").join("\n");
-      if (data) yield { name: of("event")[0] ?? "message", data: JSON.parse(data) };
+      const event = parseEvent(block);
+      if (event) yield event;
     }
   }
 }
 
-/** Ask, and hear of every step: start, candidate, decision. Raises a `Refusal` for an error. */
-export async function* ask(request, key, signal) {
-  const response = await fetched("/v1/playground", key, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(request),
-    signal,
-  });
-  let whole = false;
-  for await (const event of events(response.body)) {
-    if (event.name === "error") throw new Refusal(sentence(event.data, event.data.status ?? 500));
-    whole ||= event.name === "decision";
+/** Send a chat completion; yields its events start, candidate and decision. */
+export async function* askPlayground(body, key, signal) {
+  const response = await fetchChecked("/v1/playground", key, postOptions(body, signal));
+  let isDecided = false;
+  for await (const event of readEvents(response.body)) {
+    if (event.name === "error") {
+      throw new GatewayError(errorSentence(event.data, event.data.status ?? 500));
+    }
+    if (event.name === "decision") isDecided = true;
     yield event;
   }
-  if (!whole) throw new Refusal("The gateway ended before it had decided.");
+  if (!isDecided) throw new GatewayError("The gateway ended before it had decided.");
 }

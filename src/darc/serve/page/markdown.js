@@ -1,4 +1,4 @@
-/** Markdown as elements: text is always text, and a link leads to the web or is none. */
+/** Markdown as elements: text is always text, and links lead to the web only. */
 
 import { element } from "./elements.js";
 
@@ -6,84 +6,155 @@ const INLINE =
   /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|\*\*(?=\S)([\s\S]*?\S)\*\*|(?<![\w*])\*(?=\S)([^*]*?\S)\*(?!\w)|(?<!\w)_(?=\S)([^_]*?\S)_(?!\w)|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)/;
 const BULLET = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
 const FENCE = /^\s*(`{3,}|~{3,})\s*([\w+-]*)/;
-const DEEPEST = 8;
+const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*$/;
+const RULE = /^\s*([-*_])(\s*\1){2,}\s*$/;
+const QUOTE = /^\s*>/;
+const TABLE_DASHES = /^[\s|:-]*-[\s|:-]*$/;
+const INDENTED = /^\s+\S/;
+const MAX_DEPTH = 8;
 
 /** The words of a line with code, emphasis and links. */
-function inline(text, depth = 0) {
-  const found = depth < DEEPEST && INLINE.exec(text);
-  if (!found) return [text];
-  const [whole, , code, strong, star, under, label, href] = found;
-  const inner = (words) => inline(words, depth + 1);
-  let made;
-  if (code !== undefined) made = element("code", {}, code);
-  else if (strong !== undefined) made = element("strong", {}, inner(strong));
-  else if (label !== undefined) {
-    made = element("a", { href, rel: "noopener noreferrer", target: "_blank" }, inner(label));
-  } else made = element("em", {}, inner(star ?? under));
-  return [text.slice(0, found.index), made, ...inline(text.slice(found.index + whole.length), depth)];
+function renderInline(text, depth = 0) {
+  const match = depth < MAX_DEPTH ? INLINE.exec(text) : null;
+  if (!match) return [text];
+  const before = text.slice(0, match.index);
+  const after = text.slice(match.index + match[0].length);
+  return [before, renderSpan(match, depth), ...renderInline(after, depth)];
 }
 
-const cells = (line) => line.trim().replace(/^\||\|$/g, "").split("|").map((each) => each.trim());
-
-function table(lines) {
-  const row = (line, kind) => element("tr", {}, cells(line).map((each) => element(kind, {}, inline(each))));
-  const body = lines.slice(2).map((line) => row(line, "td"));
-  return element("div", { class: "wide" }, element("table", {}, row(lines[0], "th"), body));
+/** Code, emphasis or a link that was found in a line. */
+function renderSpan([, , code, strong, starred, underscored, label, href], depth) {
+  if (code !== undefined) return element("code", {}, code);
+  const renderInside = (words) => renderInline(words, depth + 1);
+  if (strong !== undefined) return element("strong", {}, renderInside(strong));
+  if (label === undefined) return element("em", {}, renderInside(starred ?? underscored));
+  return element("a", { href, rel: "noopener noreferrer", target: "_blank" }, renderInside(label));
 }
 
-function list(lines, depth) {
+/** The cells of a line of a table. */
+function splitCells(line) {
+  const inside = line.trim().replace(/^\||\|$/g, "");
+  return inside.split("|").map((cell) => cell.trim());
+}
+
+function renderTable(lines) {
+  const renderRow = (line, kind) => {
+    const cells = splitCells(line).map((cell) => element(kind, {}, renderInline(cell)));
+    return element("tr", {}, cells);
+  };
+  const body = lines.slice(2).map((line) => renderRow(line, "td"));
+  return element("div", { class: "wide" }, element("table", {}, renderRow(lines[0], "th"), body));
+}
+
+function renderList(lines, depth) {
   const [, indent, number] = BULLET.exec(lines[0]);
   const items = [];
   for (const line of lines) {
-    const found = BULLET.exec(line);
-    if (found && found[1].length <= indent.length) items.push([found[3]]);
-    else items.at(-1).push(line.slice(Math.min(indent.length + 2, line.search(/\S|$/))));
-  }
-  const made = items.map((item) => element("li", {}, blocks(item, depth + 1, true)));
-  return element(number ? "ol" : "ul", number ? { start: number } : {}, made);
-}
-
-/** The blocks of some lines; the first paragraph of a list's item stands without one. */
-function blocks(lines, depth = 0, bare = false) {
-  if (depth > DEEPEST) return [lines.join("\n")];
-  const made = [];
-  let i = 0;
-  const take = (goes) => {
-    const start = i;
-    do i += 1;
-    while (i < lines.length && goes(lines[i]));
-    return lines.slice(start, i);
-  };
-  while (i < lines.length) {
-    const line = lines[i];
-    const fence = FENCE.exec(line);
-    const heading = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*$/.exec(line);
-    if (!line.trim()) i += 1;
-    else if (fence) {
-      const code = take((each) => !each.trim().startsWith(fence[1])).slice(1);
-      i += 1;
-      made.push(element("pre", { class: "code", tabindex: 0 }, element("code", {}, code.join("\n"))));
-    } else if (heading) {
-      i += 1;
-      made.push(element(`h${Math.min(6, heading[1].length + 3)}`, {}, inline(heading[2])));
-    } else if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) {
-      i += 1;
-      made.push(element("hr"));
-    } else if (/^\s*>/.test(line)) {
-      const quoted = take((each) => /^\s*>/.test(each)).map((each) => each.replace(/^\s*> ?/, ""));
-      made.push(element("blockquote", {}, blocks(quoted, depth + 1)));
-    } else if (BULLET.test(line)) {
-      made.push(list(take((each) => BULLET.test(each) || /^\s+\S/.test(each)), depth));
-    } else if (line.includes("|") && /^[\s|:-]*-[\s|:-]*$/.test(lines[i + 1] ?? "")) {
-      made.push(table(take((each) => each.includes("|"))));
+    const match = BULLET.exec(line);
+    if (match && match[1].length <= indent.length) {
+      items.push([match[3]]);
     } else {
-      const begins = (each) => FENCE.test(each) || BULLET.test(each) || /^\s*(>|#{1,6}\s)/.test(each);
-      const words = inline(take((each) => each.trim() && !begins(each)).join("\n"));
-      made.push(...(bare && !made.length ? words : [element("p", {}, words)]));
+      const spaces = Math.min(indent.length + 2, line.search(/\S|$/));
+      items.at(-1).push(line.slice(spaces));
     }
   }
-  return made;
+  const elements = items.map((item) => element("li", {}, renderBlocks(item, depth + 1, true)));
+  if (number) return element("ol", { start: number }, elements);
+  return element("ul", {}, elements);
+}
+
+/** Whether a line begins a block, so that no paragraph goes on in it. */
+function beginsBlock(line) {
+  return FENCE.test(line) || BULLET.test(line) || /^\s*(>|#{1,6}\s)/.test(line);
+}
+
+/** Some lines, of which blocks take one after the other. */
+class LineReader {
+  constructor(lines) {
+    this.lines = lines;
+    this.place = 0;
+  }
+
+  get current() {
+    return this.lines[this.place];
+  }
+
+  get next() {
+    return this.lines[this.place + 1] ?? "";
+  }
+
+  get atEnd() {
+    return this.place >= this.lines.length;
+  }
+
+  skip() {
+    this.place += 1;
+  }
+
+  /** The current line and those after it for which a condition holds. */
+  takeWhile(holds) {
+    const start = this.place;
+    do this.place += 1;
+    while (!this.atEnd && holds(this.current));
+    return this.lines.slice(start, this.place);
+  }
+}
+
+/** The next block of some lines, null if it is a paragraph. */
+function renderBlock(reader, depth) {
+  const line = reader.current;
+  const fence = FENCE.exec(line);
+  if (fence) {
+    const code = reader.takeWhile((other) => !other.trim().startsWith(fence[1])).slice(1);
+    reader.skip();
+    return element("pre", { class: "code", tabindex: 0 }, element("code", {}, code.join("\n")));
+  }
+  const heading = HEADING.exec(line);
+  if (heading) {
+    reader.skip();
+    return element(`h${Math.min(6, heading[1].length + 3)}`, {}, renderInline(heading[2]));
+  }
+  if (RULE.test(line)) {
+    reader.skip();
+    return element("hr");
+  }
+  if (QUOTE.test(line)) {
+    const quoted = reader.takeWhile((other) => QUOTE.test(other));
+    const inside = quoted.map((other) => other.replace(/^\s*> ?/, ""));
+    return element("blockquote", {}, renderBlocks(inside, depth + 1));
+  }
+  if (BULLET.test(line)) {
+    const lines = reader.takeWhile((other) => BULLET.test(other) || INDENTED.test(other));
+    return renderList(lines, depth);
+  }
+  if (line.includes("|") && TABLE_DASHES.test(reader.next)) {
+    return renderTable(reader.takeWhile((other) => other.includes("|")));
+  }
+  return null;
+}
+
+/** The blocks of some lines; `bareStart` leaves the first paragraph without an element of its own. */
+function renderBlocks(lines, depth = 0, bareStart = false) {
+  if (depth > MAX_DEPTH) return [lines.join("\n")];
+  const reader = new LineReader(lines);
+  const elements = [];
+  while (!reader.atEnd) {
+    if (!reader.current.trim()) {
+      reader.skip();
+      continue;
+    }
+    const block = renderBlock(reader, depth);
+    if (block) {
+      elements.push(block);
+      continue;
+    }
+    const paragraph = reader.takeWhile((line) => line.trim() && !beginsBlock(line));
+    const words = renderInline(paragraph.join("\n"));
+    if (bareStart && !elements.length) elements.push(...words);
+    else elements.push(element("p", {}, words));
+  }
+  return elements;
 }
 
 /** A text as elements. */
-export const markdown = (text) => blocks(String(text).split("\n"));
+export const renderMarkdown = (text) => renderBlocks(String(text).split("\n"));

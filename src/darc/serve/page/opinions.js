@@ -1,27 +1,27 @@
-/** What is known of each different answer: its ratings, who is unhappy with it, and its part. */
+/** What is known of each different answer: its ratings, who is unhappy with it, and its role. */
 
 import { brief, counted, meanOf } from "./numbers.js";
 
-/** The limit below which a rating counts as low, null where the scores are no opinions. */
+/** The limit below which a rating counts as low, null where the scores are not opinions. */
 export const limitOf = ({ people }) => people?.unhappy_below ?? people?.clearly_lower_below ?? null;
 
 /** The place of the candidate with the highest average; of those that tie, the chosen one. */
 export const leaderOf = (decision) => decision.people?.best_mean ?? decision.best_of_k;
 
 /** Whether the samples are ratings of people, or of a panel that stands for them. */
-export const isRated = (said) => Boolean(said?.raters);
+export const isRated = (result) => Boolean(result?.raters);
 
 /** What a sample is called: the rater's name, or which wording of the answer it is. */
-function sampleName(said, place) {
-  if (said.raters) return said.raters[place];
+function sampleName(result, place) {
+  if (result.raters) return result.raters[place];
   return place === 0 ? "the original wording" : `rewrite ${place}`;
 }
 
 /** The samples of a candidate that are known, the lowest first. */
-function samplesOf(said, scorer, index, limit) {
-  const scores = said.scores[scorer][index] ?? [];
+function samplesOf(result, scorer, index, limit) {
+  const scores = result.scores[scorer][index] ?? [];
   const samples = scores.map((value, place) => ({
-    value, place, name: sampleName(said, place), low: limit !== null && value < limit,
+    value, place, name: sampleName(result, place), low: limit !== null && value < limit,
   }));
   return samples.filter(({ value }) => value !== null).sort((a, b) => a.value - b.value || a.place - b.place);
 }
@@ -33,11 +33,11 @@ function representative(answer, decision) {
 }
 
 /** One answer as the page shows it. */
-function opinion(answer, decision, said, scorer) {
+function opinionOf(answer, decision, result, scorer) {
   const index = representative(answer, decision);
-  const people = decision.people?.answers.find((each) => each.index === index);
-  const samples = samplesOf(said, scorer, index, limitOf(decision));
-  const row = said.candidates.find((each) => each.index === index);
+  const people = decision.people?.answers.find((other) => other.index === index);
+  const samples = samplesOf(result, scorer, index, limitOf(decision));
+  const row = result.candidates.find((candidate) => candidate.index === index);
   return {
     answer,
     index,
@@ -60,13 +60,13 @@ function rank({ chosen, early, statistics }) {
 }
 
 /** The different answers with all that is known of them. */
-export function opinions(answers, decision, said, scorer) {
-  const list = answers.list.map((answer) => opinion(answer, decision, said, scorer));
+export function opinionsOf(answers, decision, result, scorer) {
+  const list = answers.list.map((answer) => opinionOf(answer, decision, result, scorer));
   return list.sort((a, b) => (rank(a) === rank(b) ? a.index - b.index : rank(b) - rank(a)));
 }
 
 /** Words in a row, such as "hurried, sceptic and elsewhere". */
-export function joined(words) {
+export function joinWords(words) {
   if (words.length < 2) return words.join("");
   return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
@@ -77,7 +77,7 @@ export function unhappyWords({ samples, unhappy, names }, people) {
   if (unhappy === 0) return known ? "nobody unhappy" : "nobody rates it clearly lower";
   const feeling = known ? "unhappy" : "rate it clearly lower";
   if (unhappy === samples.length && unhappy > 1) return `all ${unhappy} ${feeling}`;
-  const who = names.length ? `: ${joined(names)}` : "";
+  const who = names.length ? `: ${joinWords(names)}` : "";
   return `${unhappy} of ${samples.length} ${feeling}${who}`;
 }
 

@@ -17,21 +17,23 @@ const BY_STATUS = {
   429: "Wait a little, then ask again.",
 };
 const BROKEN = "Ask again; if it goes on, look at the log of the backend.";
-/** Messages that say what to do themselves. */
+/** Codes of errors whose messages say what to do. */
 const COMPLETE = ["upstream_unreachable", "upstream_timeout", "upstream_redirects", "invalid_value", "invalid_darc"];
 
-const ended = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
+const endSentence = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** What to do about an error, empty where its message says so. */
 function advice({ code }, status) {
   if (COMPLETE.includes(code)) return "";
-  return BY_CODE[code] ?? BY_STATUS[status] ?? (status >= 500 ? BROKEN : "");
+  const known = BY_CODE[code] ?? BY_STATUS[status];
+  if (known) return known;
+  return status >= 500 ? BROKEN : "";
 }
 
-/** What an error object of the interface says, and what to do. */
-export function sentence(body, status) {
+/** What an error of the gateway says, and what to do about it. */
+export function errorSentence(body, status) {
   const error = body?.error;
   if (!error?.message) return `The gateway answered with status ${status}. Look at its log.`;
-  const message = ended(error.message[0].toUpperCase() + error.message.slice(1));
+  const message = endSentence(error.message[0].toUpperCase() + error.message.slice(1));
   return [message, advice(error, status)].filter(Boolean).join(" ");
 }

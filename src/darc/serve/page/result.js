@@ -1,19 +1,19 @@
 /** The answer that was chosen, why, who is unhappy with it, and what it cost. */
 
 import { capitalized, titleOf } from "./answers.js";
-import { fill } from "./decision.js";
 import { byId, element } from "./elements.js";
+import { showAnswerText } from "./folding.js";
 import { counted, duration } from "./numbers.js";
 import { unhappyWords } from "./opinions.js";
 
 const HELD = "held";
 
-const sentence = (note) => `${capitalized(note)}.`;
+const noteSentence = (note) => `${capitalized(note)}.`;
 
 /** The notes of a decision by their flags: those of the request that this decision does not repeat, then its own. */
-function notesOf(decision, said) {
-  const ofRequest = said.flags.map((flag, i) => ({ flag, note: said.notes?.[i] }));
-  const others = ofRequest.filter(({ flag }) => !decision.flags.includes(flag) && !said.decided?.includes(flag));
+function notesOf(decision, result) {
+  const ofRequest = result.flags.map((flag, i) => ({ flag, note: result.notes?.[i] }));
+  const others = ofRequest.filter(({ flag }) => !decision.flags.includes(flag) && !result.decided?.includes(flag));
   const ofDecision = decision.flags.map((flag, i) => ({ flag, note: decision.notes[i] }));
   return [...others, ...ofDecision].filter(({ note }) => note);
 }
@@ -21,7 +21,7 @@ function notesOf(decision, said) {
 /** The explanation without the notes that are shown by themselves. */
 function reasonOf(decision) {
   let text = decision.explanation;
-  for (const note of decision.notes) text = text.replace(sentence(note), "");
+  for (const note of decision.notes) text = text.replace(noteSentence(note), "");
   return capitalized(text.trim());
 }
 
@@ -37,50 +37,50 @@ function unhappyLines(decision, list) {
 }
 
 /** Show the answer and why it was chosen. */
-export function showChoice(decision, list, answers, said) {
+export function showChoice(decision, list, answers, result) {
   const chosen = list.find((opinion) => opinion.chosen);
   const leader = list.find((opinion) => opinion.leads);
   const differs = leader !== undefined && leader !== chosen;
   byId("answer-title").textContent = `Chosen: ${titleOf(chosen.answer)}`;
   byId("leader").hidden = !differs;
   byId("pair").classList.toggle("two", differs);
-  fill(byId("text"), chosen.answer.text);
+  showAnswerText(byId("text"), chosen.answer.text);
   if (differs) {
     byId("leader-title").textContent = `Highest average (Best-of-K): ${titleOf(leader.answer)}`;
-    fill(byId("other"), leader.answer.text);
+    showAnswerText(byId("other"), leader.answer.text);
   }
-  const returned = answers.of(said.index);
+  const returned = answers.of(result.index);
   const elsewhere = returned === chosen.answer ? "" : ` The gateway itself returned ${titleOf(returned)}.`;
   byId("reason").textContent = reasonOf(decision) + elsewhere;
   byId("unhappy").replaceChildren(...unhappyLines(decision, list));
   byId("held").hidden = !decision.flags.includes(HELD);
-  const notes = notesOf(decision, said).filter(({ flag }) => flag !== HELD);
-  byId("flags").replaceChildren(...notes.map(({ note }) => element("li", {}, sentence(note))));
+  const notes = notesOf(decision, result).filter(({ flag }) => flag !== HELD);
+  byId("flags").replaceChildren(...notes.map(({ note }) => element("li", {}, noteSentence(note))));
   byId("answer").dataset.index = decision.index;
 }
 
 /** Show the answer where nothing was compared. */
-export function showFirst(said) {
+export function showUncompared(result) {
   byId("leader").hidden = true;
   byId("held").hidden = true;
   byId("pair").classList.remove("two");
   byId("answer-title").textContent = "Answer";
-  fill(byId("text"), said.completion?.choices[0].message.content ?? said.answer ?? "");
-  byId("reason").textContent = said.explanation || "One answer was asked for, so nothing was chosen.";
+  showAnswerText(byId("text"), result.completion?.choices[0].message.content ?? result.answer ?? "");
+  byId("reason").textContent = result.explanation || "One answer was asked for, so nothing was chosen.";
   byId("unhappy").replaceChildren();
   byId("flags").replaceChildren();
-  byId("answer").dataset.index = said.index;
+  byId("answer").dataset.index = result.index;
 }
 
 /** Who graded, such as "8 raters graded the answers". */
-export const graded = (said) => `${counted(said.panel.raters.length, "rater")} graded the answers`;
+export const graderSentence = (result) => `${counted(result.panel.raters.length, "rater")} graded the answers`;
 
 /** What a request cost: calls, tokens, and the time of each stage. */
-export function costWords(said) {
-  const stages = Object.entries(said.milliseconds).filter(([name]) => name !== "total");
+export function costSentence(result) {
+  const stages = Object.entries(result.milliseconds).filter(([name]) => name !== "total");
   const times = stages.map(([name, ms]) => `${name} ${duration(ms)}`).join(", ");
-  const usage = said.completion?.usage?.total_tokens;
+  const usage = result.completion?.usage?.total_tokens;
   const tokens = usage ? `, ${counted(usage, "token")}` : "";
-  const work = said.panel ? counted(said.scored, "grade") : `${counted(said.scored, "text")} scored`;
-  return `${work}${tokens}; ${times}.`;
+  const scored = result.panel ? counted(result.scored, "grade") : `${counted(result.scored, "text")} scored`;
+  return `${scored}${tokens}; ${times}.`;
 }

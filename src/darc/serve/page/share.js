@@ -2,10 +2,10 @@
 
 import { element } from "./elements.js";
 
-const FORM = "darc playground";
+const FORMAT = "darc playground";
 
-/** Copy a text; what came of it, in words. */
-export async function copy(text) {
+/** Copy a text; returns a sentence that says so. */
+export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -14,17 +14,17 @@ export async function copy(text) {
   return "The answer is copied.";
 }
 
-/** Save what was asked and what the gateway said as a file. */
-export function save(asked, said) {
-  const content = JSON.stringify({ form: FORM, asked, said }, null, 1);
+/** Save a request and the gateway's result as a file. */
+export function saveFile(request, result) {
+  const content = JSON.stringify({ form: FORMAT, asked: request, said: result }, null, 1);
   const href = URL.createObjectURL(new Blob([content], { type: "application/json" }));
-  element("a", { href, download: `darc-${said.prompt_id}.json` }).click();
+  element("a", { href, download: `darc-${result.prompt_id}.json` }).click();
   setTimeout(() => URL.revokeObjectURL(href), 1000);
 }
 
-/** What such a file says. */
-export async function opened(file) {
-  const found = await file.text().then(JSON.parse).catch(() => ({}));
-  if (found.form !== FORM || !found.said?.texts) throw new Error("This page did not save that file.");
-  return found;
+/** Read the request and the result in a file that `saveFile` wrote. */
+export async function readSavedFile(file) {
+  const content = await file.text().then(JSON.parse).catch(() => ({}));
+  if (content.form !== FORMAT || !content.said?.texts) throw new Error("This page did not save that file.");
+  return { request: content.asked, result: content.said };
 }
