@@ -43,10 +43,10 @@ def run() -> Iterator[Table]:
 
 def measured() -> Table:
     """Seconds for all texts of one prompt, ours and the pipeline's in turn."""
-    from darc.models.installed import import_asleep
+    from darc.models.importing import import_with_sleeping_threads
     from darc.models.transformers.loading import quiet
 
-    import_asleep("torch")
+    import_with_sleeping_threads("torch")
     prompt, answers = texts()
     rows: list[list[object]] = []
     notes = []

@@ -11,7 +11,8 @@ from tests.fakes import FakeServer
 
 from darc.errors import DarcError
 from darc.models.embedded import EmbeddedModel
-from darc.models.installed import Installed, install
+from darc.models.installed import Installed
+from darc.models.installing import install
 
 SHARED = Path.home() / ".cache" / "darc-tests"
 # Apart, since scorers go by it wherever it is.

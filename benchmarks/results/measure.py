@@ -11,7 +11,7 @@ from benchmarks.results.kept import Kept
 from darc.analysis.run_ratings import load_run
 from darc.decide.registry import rules
 from darc.errors import InputError
-from darc.models.installed import DEFAULT
+from darc.models.catalogue import DEFAULT
 from darc.ratings import ratings as loaded
 from darc.ratings.texts import read_texts, stem, texts_beside
 from darc.runs.questions import EXAMPLES, find_questions

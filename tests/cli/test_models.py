@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from darc.cli import main
-from darc.models.installed import DEFAULT, Installed
+from darc.models.catalogue import DEFAULT
+from darc.models.installed import Installed
 
 
 def run(*words: str) -> None:

@@ -12,8 +12,9 @@ from tests.engine.makers import Words
 import darc.parts.generators  # noqa: F401  (registers what is replaced here)
 from darc.cli import main
 from darc.cli.toy_model import API_URLS, toy_model_note
-from darc.models import installed
-from darc.models.installed import CATALOGUE, DEFAULT, Installed, model_folder, write_note
+from darc.models import catalogue
+from darc.models.catalogue import CATALOGUE, DEFAULT
+from darc.models.installed import Installed, model_folder, write_note
 from darc.models.remote.address import parse_address
 from darc.registry import Maker, generators, parse_spec
 
@@ -34,7 +35,7 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def install_larger(monkeypatch: pytest.MonkeyPatch) -> Path:
     model = replace(CATALOGUE[DEFAULT], name=LARGER, size=CATALOGUE[DEFAULT].size * 10)
-    monkeypatch.setitem(installed.CATALOGUE, LARGER, model)
+    monkeypatch.setitem(catalogue.CATALOGUE, LARGER, model)
     path = model_folder(model, None) / "larger.gguf"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"GGUF")

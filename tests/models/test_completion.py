@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError
-from darc.models.completion import chat_model
+from darc.models.chat_models import chat_model
 from darc.models.remote.openai import OpenAIModel
 
 

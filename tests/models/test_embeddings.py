@@ -86,4 +86,5 @@ def test_words_are_read_as_the_tokenizer_reads_the_whole_text() -> None:
     texts = ["", " ", "a ", " a"]
     texts += ["".join(draw.choices(parts, k=draw.randrange(40))) for _ in range(1000)]
     for text in [*texts, *texts[::-1]]:
-        assert made._tokens(tokenizer, text) == tokenizer.encode(text, add_special_tokens=False).ids
+        expected = tokenizer.encode(text, add_special_tokens=False).ids
+        assert made._tokenize(tokenizer, text) == expected

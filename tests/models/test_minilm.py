@@ -7,8 +7,9 @@ from tests.checkpoints import tiny
 from tests.conftest import MINILM
 
 from darc.errors import InputError
+from darc.models.catalogue import lookup
 from darc.models.embeddings import MiniLM, states
-from darc.models.installed import install, lookup
+from darc.models.installing import install
 from darc.types import Message, Prompt
 
 

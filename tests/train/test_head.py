@@ -12,7 +12,7 @@ from tests.parts.scorers.test_scorers import prompt
 from darc.cli import main
 from darc.errors import InputError
 from darc.models.embeddings import Embeddings
-from darc.models.installed import VARIABLE
+from darc.models.installed import CACHE_ENV
 from darc.parts.scorers import Head
 from darc.parts.scorers.head import read_preference, write_preference
 from darc.registry import scorers
@@ -78,7 +78,7 @@ def test_another_embedding_is_refused(
     pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Where MiniLM is installed, it would be fitted on that.
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv(CACHE_ENV, str(tmp_path))
     path = tmp_path / "head.npz"
     write_preference(fit_head(read_pairs(pairs)), path)
     other = SimpleNamespace(name="other-3", embed=lambda texts: np.zeros((len(texts), 3)))

@@ -7,7 +7,8 @@ from darc.cli.output import print_json, say
 from darc.cli.parser import Parser
 
 if TYPE_CHECKING:
-    from darc.models.installed import CatalogueEntry, Installed
+    from darc.models.catalogue import CatalogueEntry
+    from darc.models.installed import Installed
 
 
 def add(parser: Parser) -> None:
@@ -22,7 +23,9 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Install a model and print where it is, or print each that can be installed."""
-    from darc.models.installed import CATALOGUE, DEFAULT, find, install, lookup
+    from darc.models.catalogue import CATALOGUE, DEFAULT, lookup
+    from darc.models.installed import find
+    from darc.models.installing import install
 
     if arguments.action == "install":
         model = lookup(arguments.name or DEFAULT)

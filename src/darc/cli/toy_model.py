@@ -39,7 +39,7 @@ def toy_model_note(
         Two sentences; empty if another model answers.
 
     """
-    from darc.models.installed import DEFAULT
+    from darc.models.catalogue import DEFAULT
     from darc.registry import parse_spec
 
     spec = parse_spec(generator)
@@ -82,7 +82,8 @@ def _servers_with_key(environment: Mapping[str, str]) -> dict[str, str]:
 def _installed_generators() -> dict[str, str]:
     """The generators of installed chat models that are larger than the default, and the reason."""
     import darc.parts.generators  # noqa: F401  (registers them)
-    from darc.models.installed import CATALOGUE, DEFAULT, find
+    from darc.models.catalogue import CATALOGUE, DEFAULT
+    from darc.models.installed import find
     from darc.registry import generators
 
     ready: dict[str, str] = {}

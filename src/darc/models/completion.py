@@ -1,73 +1,95 @@
-"""What a language model is asked, what it says, and the models as users write them."""
+"""What a chat model is asked, and what it answers."""
 
-import asyncio
 import itertools
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
-from darc.errors import InputError
 from darc.types import Message
 
+#: Called with how many are done, and how many there are.
 Report = Callable[[int, int], None]
 
-EMBEDDED = ("", "embedded")
-TRANSFORMERS = "transformers:"
+#: How a model begins its reasoning.
 THOUGHT = "<think>"
-# A template may have opened the thought itself: then it ends on a line of its own.
-_ENDED = re.compile(
+_THOUGHT_END = "</think>"
+# A template may have opened the reasoning itself: then it ends on a line of its own.
+_ENDED_THOUGHT = re.compile(
     r"\s*<think>.*?</think>\s*|(?:(?!<think>).)*?^[ \t]*</think>[ \t]*$\s*",
     re.DOTALL | re.MULTILINE,
 )
 
 
-def without_thoughts(text: str) -> str | None:
-    """What a model says after thinking aloud; None where its thought has no end."""
-    while "</think>" in text and (found := _ENDED.match(text)):
-        text = text[found.end() :]
-    return None if text.lstrip().startswith(THOUGHT) else text
+def strip_reasoning(text: str) -> str | None:
+    """Remove the reasoning before an answer.
+
+    Args:
+        text: What a model wrote.
+
+    Returns:
+        The answer; None if the reasoning never ends.
+    """
+    while _THOUGHT_END in text:
+        match = _ENDED_THOUGHT.match(text)
+        if match is None:
+            break
+        text = text[match.end() :]
+    if text.lstrip().startswith(THOUGHT):
+        return None
+    return text
 
 
 @dataclass(frozen=True)
 class Request:
-    """A conversation to be continued by at most `max_tokens` tokens.
-
-    Temperature 0 takes the likeliest token each time. The answer ends before the first of the
-    `stop` strings. A server is asked for the `top` likeliest tokens at each place.
-    """
+    """A conversation to be continued."""
 
     messages: Sequence[Message]
+    #: The most tokens of the answer.
     max_tokens: int = 320
+    #: 0 takes the likeliest token each time.
     temperature: float = 0.8
     top_p: float = 0.98
     seed: int = 0
+    #: The answer ends before the first of these strings.
     stop: Sequence[str] = ()
+    #: How many of the likeliest tokens a server returns at each place.
     top: int = 0
 
 
 @dataclass(frozen=True)
 class Completion:
-    """An answer of a model; `truncated` is one that was cut off by the token limit.
-
-    `log_likelihood` is the mean per generated token under the model at temperature 1, None where
-    nothing was generated. `alternatives` are the likeliest tokens at each place with their
-    log-probabilities: empty unless asked for and given, and where the model thought first.
-    """
+    """An answer of a model."""
 
     text: str
+    #: How many tokens were generated.
     tokens: int
+    #: Whether it was cut off by the token limit.
     truncated: bool
+    #: The mean per generated token under the model at temperature 1; None if nothing was generated.
     log_likelihood: float | None
+    #: The likeliest tokens at each place with their log-probabilities. Empty unless they were asked
+    #: for and given, and if the model wrote reasoning first.
     alternatives: tuple[dict[str, float], ...] = ()
 
 
-def counter(report: Report | None, total: int) -> Callable[[object], None]:
-    """A function that counts what has come, and reports it."""
-    done = itertools.count(1)
-    return lambda _: None if report is None else report(next(done), total)
+def make_counter(report: Report | None, total: int) -> Callable[[object], None]:
+    """Make a function that counts its calls.
+
+    Args:
+        report: Called with the number of calls so far and the total.
+        total: How many calls there will be.
+
+    Returns:
+        A function to be called with each result.
+    """
+    numbers = itertools.count(1)
+
+    def count(_: object) -> None:
+        if report is not None:
+            report(next(numbers), total)
+
+    return count
 
 
 class ChatModel(Protocol):
@@ -80,53 +102,12 @@ class ChatModel(Protocol):
     def complete(
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
-        """One completion a request, in their order; `report(done, total)` counts them."""
+        """Complete conversations.
 
+        Args:
+            requests: The conversations.
+            report: Called with how many are done, and how many there are.
 
-def chat_model(text: str = "", **options: Any) -> ChatModel:
-    """The model that "embedded" (or nothing), "transformers:MODEL" or "MODEL@URL" stands for.
-
-    The options are a server's: `key_env`, `timeout`, `concurrency`. Nothing is loaded or asked yet,
-    but the embedded model must be installed.
-    """
-    if text in EMBEDDED:
-        from darc.models.embedded import EmbeddedModel
-        from darc.models.installed import require
-
-        found = require()
-        return EmbeddedModel(found.path, version=found.sha256)
-    if text.startswith(TRANSFORMERS):
-        from darc.models.transformers import MODELS
-
-        made: ChatModel = MODELS.make(text)
-        return made
-    from darc.models.remote.address import BASE_URL_ENV, KEY_ENV
-    from darc.models.remote.openai import OpenAIModel
-
-    if not ("@" in text or os.environ.get(BASE_URL_ENV) or os.environ.get(KEY_ENV)):
-        raise InputError(
-            f"there is no chat model {text!r}", "write embedded, transformers:MODEL or MODEL@URL"
-        )
-    return OpenAIModel(text, **options)
-
-
-class ChatUser:
-    """What asks a chat model, given as it is or as users write it."""
-
-    def __init__(self, model: ChatModel | str, **options: Any) -> None:
-        self.model = chat_model(model, **options) if isinstance(model, str) else model
-        self.remote: bool = getattr(self.model, "remote", False)
-
-    @cached_property
-    def served(self) -> str:
-        """What the model's answers depend on: the hash of its weights, or its name and URL."""
-        return str(getattr(self.model, "version", "") or self.model.name)
-
-    def close(self) -> None:
-        """Close the model, where it can be closed."""
-        getattr(self.model, "close", lambda: None)()
-
-    async def aclose(self) -> None:
-        """Close the model, from the loop that used it."""
-        own = getattr(self.model, "aclose", None)
-        await (own() if own is not None else asyncio.to_thread(self.close))
+        Returns:
+            One completion per request, in their order.
+        """

@@ -13,34 +13,39 @@ from typing import Any
 
 from darc.closing import Closing
 from darc.errors import DarcError, InputError, extra_needed
-from darc.models.completion import Completion, Report, Request, counter
-from darc.models.installed import import_asleep
+from darc.models.completion import Completion, Report, Request, make_counter
+from darc.models.importing import import_with_sleeping_threads
 from darc.models.remote.protocol import chat_body, read_choices
 
 logger = logging.getLogger(__name__)
 
-TOP_K = 256
-MICRO_BATCH = 16
-RANDOM_SEED = 0xFFFFFFFF
-QUIET, LOUD = -1, 4
+_TOP_K = 256
+_MICRO_BATCH = 16
+# llama.cpp draws a seed of its own for this one.
+_RANDOM_SEED = 0xFFFFFFFF
+_QUIET = -1
+_VERBOSE = 4
 
 
 @dataclass(eq=False)
 class EmbeddedModel(Closing):
-    """A chat model from a GGUF file, loaded at the first use; answers `slots` requests at a time.
+    """A chat model from a GGUF file, loaded at the first use.
 
     The same request gives the same text whatever else is answered with it. llama.cpp has several
     attention kernels that round differently, chosen by how many tokens and conversations are in a
-    batch; `MICRO_BATCH` and an 8-bit cache leave one of them only. `context` is the longest
-    conversation, answer included, in tokens (12 kB of memory each).
+    batch; small micro-batches and an 8-bit cache leave only one of them.
 
     `complete` may be called from several threads; in an asyncio program use `asyncio.to_thread`.
     """
 
     path: Path
+    #: The number of threads; None for one per core.
     threads: int | None = None
+    #: How many requests are answered at a time.
     slots: int = 16
+    #: The longest conversation with its answer, in tokens (12 kB of memory each).
     context: int = 2048
+    #: What identifies the weights.
     version: str = ""
 
     name = "embedded"
@@ -51,22 +56,39 @@ class EmbeddedModel(Closing):
     def complete(
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
-        """One completion a request, in their order; `report(done, total)` counts them."""
-        workers, tell = self._start(), counter(report, len(requests))
+        """Complete conversations.
+
+        Args:
+            requests: The conversations.
+            report: Called with how many are done, and how many there are.
+
+        Returns:
+            One completion per request, in their order.
+
+        Raises:
+            InputError: A request cannot be answered, or the model is not installed.
+        """
+        workers = self._start()
+        count = make_counter(report, len(requests))
         # Whatever ends the wait cancels what has not begun.
-        return list(workers.map(self._answer, requests, itertools.repeat(tell)))
+        return list(workers.map(self._complete_one, requests, itertools.repeat(count)))
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a chat completion as it stands on the wire: one choice, no stream.
+        """Answer a chat completion in OpenAI's format: one choice, no stream.
 
-        An error is an answer with the key `error`.
+        Args:
+            body: The request.
+
+        Returns:
+            The answer; an error is an answer with the key `error`.
         """
         return self._start().submit(self._handle, body).result()
 
     def close(self) -> None:
         """Free the model's memory; the next `complete` loads it again."""
         with self._lock:
-            workers, self._workers = self._workers, None
+            workers = self._workers
+            self._workers = None
             if workers is not None:
                 workers.shutdown(cancel_futures=True)
             self._server = None
@@ -74,44 +96,46 @@ class EmbeddedModel(Closing):
     def _start(self) -> ThreadPoolExecutor:
         with self._lock:
             if self._workers is None:
-                self._server = load(self.path, self.threads, self.slots, self.context)
+                self._server = _load_server(self.path, self.threads, self.slots, self.context)
                 self._workers = ThreadPoolExecutor(self.slots, thread_name_prefix="darc-model")
             return self._workers
 
     def _handle(self, body: dict[str, Any]) -> dict[str, Any]:
-        answer = self._server.handle_chat_completions({"top_k": TOP_K, "min_p": 0.0, **body})
+        answer = self._server.handle_chat_completions({"top_k": _TOP_K, "min_p": 0.0, **body})
         return dict(answer)
 
-    def _answer(self, request: Request, tell: Callable[[object], None]) -> Completion:
+    def _complete_one(self, request: Request, count: Callable[[object], None]) -> Completion:
         if request.max_tokens < 1:
             raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-        seed = request.seed % RANDOM_SEED
+        seed = request.seed % _RANDOM_SEED
         answer = self._handle({**chat_body(self.name, request), "seed": seed})
         if "error" in answer or "choices" not in answer:
-            raise refused(answer)
-        found = read_choices(answer)[0]
-        tell(found)
-        return found
+            raise answer_error(answer)
+        completion = read_choices(answer)[0]
+        count(completion)
+        return completion
 
 
-def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
+def _load_server(path: Path, threads: int | None, slots: int, context: int) -> Any:
     """A running llama.cpp server object; its messages are shown at log level debug only."""
     with extra_needed("the embedded model", "embedded"):
-        xllamacpp = import_asleep("xllamacpp")
+        xllamacpp = import_with_sleeping_threads("xllamacpp")
     if not path.is_file():
         raise InputError(f"there is no model file {path}", "run: darc models install")
     settings = xllamacpp.CommonParams()
     settings.model.path = str(path)
     settings.n_parallel = slots
     settings.n_ctx = slots * context
-    settings.n_ubatch = MICRO_BATCH
+    settings.n_ubatch = _MICRO_BATCH
     settings.kv_unified = False
     settings.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
-    settings.cache_type_k = settings.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_Q8_0
+    settings.cache_type_k = xllamacpp.ggml_type.GGML_TYPE_Q8_0
+    settings.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_Q8_0
     settings.fit_params = False
     settings.cache_ram_mib = 0
-    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads or -1
-    settings.verbosity = LOUD if logger.isEnabledFor(logging.DEBUG) else QUIET
+    settings.cpuparams.n_threads = threads or -1
+    settings.cpuparams_batch.n_threads = threads or -1
+    settings.verbosity = _VERBOSE if logger.isEnabledFor(logging.DEBUG) else _QUIET
     # The object always opens a port on the loopback interface: nobody gets the key to it.
     settings.api_keys = [secrets.token_hex(32)]
     settings.cors_origins = ""
@@ -125,7 +149,7 @@ def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
         ) from None
 
 
-def refused(answer: dict[str, Any]) -> DarcError:
+def answer_error(answer: dict[str, Any]) -> DarcError:
     """The error that an answer without choices stands for."""
     problem = answer.get("error", answer)
     if isinstance(problem, dict) and problem.get("code") == 400:

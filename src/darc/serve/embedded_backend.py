@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from darc.errors import DarcError
-from darc.models.embedded import EmbeddedModel, refused
+from darc.models.embedded import EmbeddedModel, answer_error
 from darc.models.remote.meter import begin_call, count_usage
 from darc.serve.bodies import MAX_NAME_LENGTH
 from darc.serve.validation import invalid_value
@@ -29,7 +29,7 @@ _SEEDS = 2**32 - 1
 
 
 class EmbeddedBackend:
-    """The installed model. Fields that it does not know are refused, not dropped.
+    """The installed model. Fields that it does not know are answer_error, not dropped.
 
     A request that has not begun is dropped when its client leaves; one that runs is finished.
     """
@@ -60,7 +60,7 @@ class EmbeddedBackend:
         answer = await loop.run_in_executor(self._pool, self._model.chat, fields)
         count_usage(answer)
         if "error" in answer or not answer.get("choices"):
-            raise refused(answer)
+            raise answer_error(answer)
         return {
             **answer,
             "id": f"chatcmpl-{uuid.uuid4().hex}",

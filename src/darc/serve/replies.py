@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from darc.engine.copies import MergedCandidates, merge_copies
-from darc.models.completion import without_thoughts
+from darc.models.completion import strip_reasoning
 from darc.models.remote.protocol import mean_log_probability, message_text, token_entries
 from darc.types import Candidate
 
@@ -58,7 +58,7 @@ def read_reply(
     content = message_text(message) or _audio_transcript(message)
     answer_text: str | None = ""
     if isinstance(content, str):
-        answer_text = without_thoughts(content)
+        answer_text = strip_reasoning(content)
     text = answer_text or ""
     if tool_calls:
         lines = [text] if text else []

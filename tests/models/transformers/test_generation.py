@@ -6,7 +6,8 @@ import pytest
 from tests.checkpoints import causal, real
 
 from darc.errors import InputError, UnknownName
-from darc.models.completion import Request, chat_model
+from darc.models.chat_models import chat_model
+from darc.models.completion import Request
 from darc.models.installed import Installed
 from darc.models.transformers import TransformersModel
 from darc.types import Message

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError, MissingExtra
-from darc.models.installed import files_hash
+from darc.models.file_hash import hash_files
 from darc.models.transformers.loading import ModelSource, require_torch, resolve
 
 
@@ -63,11 +63,11 @@ def test_embedded_is_the_installed_file(tmp_path: Path, monkeypatch: pytest.Monk
 def test_hashes_follow_content(tmp_path: Path) -> None:
     path = tmp_path / "weights.bin"
     path.write_bytes(b"one")
-    before = files_hash([path])
+    before = hash_files([path])
     path.write_bytes(b"two")
-    assert files_hash([path]) != before
+    assert hash_files([path]) != before
     path.write_bytes(b"one")
-    assert files_hash([path]) == before
+    assert hash_files([path]) == before
 
 
 def test_a_missing_library_names_the_extra() -> None:

@@ -133,7 +133,7 @@ def test_memory_bounds_the_batch(folder: str, monkeypatch: pytest.MonkeyPatch) -
     scorer = LogLikelihood(folder)
     pairs = [(HELLO, "some words"), (SEA, "other words here"), (HELLO, "x")]
     before = scorer.score(pairs)
-    monkeypatch.setattr(scoring, "MOST_LOGITS", 1)
+    monkeypatch.setattr(scoring, "_MAX_LOGITS", 1)
     assert np.allclose(scorer.score(pairs), before, atol=1e-5)
 
 

@@ -7,7 +7,7 @@ import pytest
 import darc
 from darc.cli import main
 from darc.errors import InputError
-from darc.models.completion import without_thoughts
+from darc.models.completion import strip_reasoning
 from darc.models.remote.openai import OpenAIModel
 from darc.parts.scorers.panel import Rater, read_panel
 from darc.parts.scorers.panel_argument import parse_panel
@@ -132,4 +132,4 @@ def test_panel_in_python_is_checked() -> None:
     ],
 )
 def test_thoughts(text: str, said: str | None) -> None:
-    assert without_thoughts(text) == said
+    assert strip_reasoning(text) == said

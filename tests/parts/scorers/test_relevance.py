@@ -7,7 +7,8 @@ from tests.parts.scorers.test_scorers import all_three, scores
 
 from darc.errors import InputError
 from darc.language.text import Text
-from darc.models.installed import MINILM, Installed, lookup, model_folder, stamp_of, write_note
+from darc.models.catalogue import MINILM, lookup
+from darc.models.installed import Installed, model_folder, stamp_of, write_note
 from darc.parts.scorers.evasion import evasion
 from darc.parts.scorers.relevance import Relevance
 from darc.registry import scorers

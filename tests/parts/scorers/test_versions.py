@@ -24,7 +24,8 @@ SHIPPED = (
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
     "background", "errors", "files", "types", "typing", "registry", "models.remote",
-    "models.completion", "models.installed", "models.transformers.generation",
+    "models.catalogue", "models.chat_models", "models.completion", "models.file_hash",
+    "models.importing", "models.installed", "models.transformers.generation",
     "models.transformers.sampling",
     "parts.scorers.scale", "background", "closing",
 )  # fmt: skip

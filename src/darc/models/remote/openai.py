@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from darc.background import BackgroundLoop
 from darc.closing import Closing
-from darc.models.completion import Completion, Report, Request, counter
+from darc.models.completion import Completion, Report, Request, make_counter
 from darc.models.remote.address import CHAT_PATH, MODELS_PATH, parse_address
 from darc.models.remote.caller import CURRENT_CALLER, REQUESTED_MODEL, Caller
 from darc.models.remote.client import AsyncClient
@@ -87,7 +87,7 @@ class OpenAIModel(Closing):
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
         """`complete`, awaited; the calls are made at once, within the client's concurrency."""
-        count = counter(report, len(requests))
+        count = make_counter(report, len(requests))
 
         async def complete_one(request: Request) -> Completion:
             choices = await self.choices(chat_body(self.name, request))
@@ -112,7 +112,7 @@ class OpenAIModel(Closing):
         Returns:
             For each request, as many completions as it has seeds.
         """
-        count = counter(report, sum(map(len, seeds)))
+        count = make_counter(report, sum(map(len, seeds)))
 
         async def sample_one(
             request: Request, request_seeds: Sequence[int]

@@ -12,7 +12,9 @@ from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra, UnknownName
 from darc.files import read_json
-from darc.models.installed import files_hash, import_asleep, require
+from darc.models.file_hash import hash_files
+from darc.models.importing import import_with_sleeping_threads
+from darc.models.installed import require
 
 EMBEDDED = "embedded"
 #: The transformers classes that read models.
@@ -44,7 +46,7 @@ def require_torch(purpose: str, *libraries: str, extra: str = "hf") -> None:
     for name in ("torch", "transformers", *libraries):
         if importlib.util.find_spec(name) is None:
             raise MissingExtra(purpose, extra)
-    import_asleep("torch")
+    import_with_sleeping_threads("torch")
 
 
 @contextmanager
@@ -175,7 +177,7 @@ def _hash_place(place: Path) -> str:
     if place.exists():
         files = place.iterdir() if place.is_dir() else [place]
         hashed = [file for file in files if file.suffix in _HASHED_SUFFIXES and file.is_file()]
-        return files_hash(sorted(hashed))
+        return hash_files(sorted(hashed))
     from transformers import PretrainedConfig
 
     with quiet(), translate_errors(place.as_posix()):

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 from darc.decide.statistics.draws import prompt_seeds
 from darc.errors import DarcError, InputError, TableError
 from darc.files import file_sha256, output_files, read_entries
-from darc.models.completion import Completion, Report, without_thoughts
+from darc.models.completion import Completion, Report, strip_reasoning
 from darc.registry import generator
 from darc.types import Candidate, Message, Prompt
 
@@ -133,7 +133,7 @@ def strip_thoughts(candidate: Candidate) -> Candidate | None:
     """The candidate without what its model thought aloud; None where that never ends."""
     if "think>" not in candidate.text:
         return candidate
-    text = without_thoughts(candidate.text)
+    text = strip_reasoning(candidate.text)
     return None if text is None else replace(candidate, text=text)
 
 

@@ -7,7 +7,8 @@ from functools import wraps
 from typing import Any
 
 from darc.errors import InputError
-from darc.models.completion import ChatModel, ChatUser, Report, Request
+from darc.models.chat_models import ChatUser
+from darc.models.completion import ChatModel, Report, Request
 from darc.models.embedded import EmbeddedModel
 from darc.models.installed import require
 from darc.models.remote.address import KEY_ENV

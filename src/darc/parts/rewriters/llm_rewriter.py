@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from darc.language.data_files import read_toml
-from darc.models.completion import ChatModel, ChatUser, Completion, Request
+from darc.models.chat_models import ChatUser
+from darc.models.completion import ChatModel, Completion, Request
 from darc.models.remote.address import KEY_ENV
 from darc.models.remote.openai import OpenAIModel
 from darc.parts.rewriters.accept import derived, parts
@@ -55,7 +56,7 @@ class LlmRewriter(ChatUser):
         """The model, how it is sampled, and a hash of what it is told."""
         told = json.dumps(_TOLD).encode()
         sampled = f"{self.temperature:g} {self.top_p:g} {self.max_tokens}"
-        return f"{self.served} {sampled} {hashlib.sha256(told).hexdigest()[:12]}"
+        return f"{self.model_version} {sampled} {hashlib.sha256(told).hexdigest()[:12]}"
 
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
         """Cleaned replies of the model, empty ones left out."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.models.embeddings import Embeddings
-from darc.models.installed import files_hash
+from darc.models.file_hash import hash_files
 from darc.parts.scorers import caution_features, caution_models
 from darc.parts.scorers.base import Embedder, Pair, sigmoid, source_version
 from darc.parts.scorers.caution_features import FEATURE_NAMES, PACKAGES, PairFeatures
@@ -60,7 +60,7 @@ class Caution:
             code = source_version(*_OWN_SOURCES)
         else:
             code = source_version(*SOURCES, packages=PACKAGES)
-        version = f"{files_hash([model_file(self._path)])}-{code}"
+        version = f"{hash_files([model_file(self._path)])}-{code}"
         if self._network is None:
             return version
         if not self._network.version:

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from darc.models.completion import without_thoughts
+from darc.models.completion import strip_reasoning
 
 SOURCES = ("grades.py",)
 #: Grades go from 0 to this.
@@ -28,7 +28,7 @@ def grade_in_text(text: str) -> float | None:
     Returns:
         The number, or None if there is none.
     """
-    match = _NUMBER.search(without_thoughts(text) or "")
+    match = _NUMBER.search(strip_reasoning(text) or "")
     if match is None:
         return None
     return float(match[0])
@@ -45,7 +45,7 @@ def grades_in_text(text: str, criteria: Sequence[str]) -> tuple[float, ...] | No
     Returns:
         The grades in the order of the criteria, or None if the reply has another form.
     """
-    reply = (without_thoughts(text) or "").strip()
+    reply = (strip_reasoning(text) or "").strip()
     if reply.startswith("{"):
         grades = _grades_in_json(reply, criteria)
     else:
@@ -147,7 +147,7 @@ def first_is_better(alternatives: Alternatives, text: str) -> float | None:
     _, probabilities = _first_likely(alternatives, ("A", "B"))
     if probabilities:
         return probabilities.get("A", 0.0) / math.fsum(probabilities.values())
-    letter = _LETTER.search(without_thoughts(text) or "")
+    letter = _LETTER.search(strip_reasoning(text) or "")
     if letter is None:
         return None
     return float(letter[0] == "A")

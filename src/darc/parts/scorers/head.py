@@ -12,8 +12,9 @@ import numpy as np
 from darc.errors import InputError
 from darc.files import atomic_path
 from darc.language.text import Text
+from darc.models.catalogue import MINILM
 from darc.models.embeddings import Embeddings, MiniLM
-from darc.models.installed import MINILM, files_hash
+from darc.models.file_hash import hash_files
 from darc.parts.scorers.base import Embedder, Pair, sigmoid, source_version
 from darc.registry import scorer
 from darc.typing import Array
@@ -79,7 +80,7 @@ class Head:
         """A hash of the file and of the code that measures; empty with an embedder of one's own."""
         if not isinstance(self._embedder, Embeddings | MiniLM):
             return ""
-        return f"{files_hash([self._path])}-{source_version(*SOURCES, packages=PACKAGES)}"
+        return f"{hash_files([self._path])}-{source_version(*SOURCES, packages=PACKAGES)}"
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,)."""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from darc.errors import DarcError, InputError
-from darc.models.completion import EMBEDDED, ChatModel, ChatUser, Completion, Request
+from darc.models.chat_models import EMBEDDED, ChatUser
+from darc.models.completion import ChatModel, Completion, Request
 from darc.models.remote.address import KEY_ENV
 from darc.models.remote.openai import OpenAIModel
 from darc.parts.scorers import grades, judge_prompts
@@ -66,7 +67,7 @@ class Judge(ChatUser):
         super().__init__(model, key_env=key_env, timeout=timeout, concurrency=concurrency)
         self.batch_size = 1 if self.remote else 16
         self.max_tokens = max_tokens
-        self.version = f"{self.served} {max_tokens} {source_version(*SOURCES)}"
+        self.version = f"{self.model_version} {max_tokens} {source_version(*SOURCES)}"
         self.name = name or f"judge:{self.model.name}"
         checked = check_scale(self.name, location, scale, self.bounds)
         self.location = checked.location

@@ -7,8 +7,9 @@ import numpy as np
 from darc.errors import InputError
 from darc.language.text import Text
 from darc.language.word_classes import content_stems
+from darc.models.catalogue import MINILM
 from darc.models.embeddings import Embeddings, MiniLM, best_embedder
-from darc.models.installed import MINILM, require
+from darc.models.installed import require
 from darc.parts.scorers import embedding_scorer, evasion, prompt_words
 from darc.parts.scorers.base import Embedder, Pair, scores_from_costs, source_version
 from darc.parts.scorers.embedding_scorer import EmbeddingScorer

