@@ -24,8 +24,8 @@ def is_held(pools: Pools, index: Integers, among: Mask) -> Mask:
 
     Returns:
         (P,), true where the posterior probability that the chosen answer's mean is below the limit
-        is at least `CERTAINTY`; false everywhere for scores of rewrites and of several scorers, which
-        are not on the scale of the limit.
+        is at least `CERTAINTY`; false everywhere for scores of rewrites and of several scorers,
+        which are not on the scale of the limit.
     """
     limit = pools.standards.poor_limit
     if limit is None or pools.about_wording or pools.shape[1] != 1:

@@ -22,7 +22,7 @@ from darc.decide.select import lazy_search, select
 from darc.decide.side_inputs import side_inputs_for
 from darc.decide.standards import NO_STANDARDS, PANEL_SCALE, Standards
 from darc.decide.statistics.draws import prompt_seeds
-from darc.decide.statistics.kernel import Normalization
+from darc.decide.statistics.normalization import Normalization
 from darc.decide.statistics.repeats import without_noise
 from darc.errors import InputError
 from darc.registry import parse_pairs

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from darc.decide.standards import NO_STANDARDS, Standards, as_standards
-from darc.decide.statistics.kernel import Normalization
+from darc.decide.statistics.normalization import Normalization
 
 _STANDARDS = ("scale", "threshold", "no_rating_below", "poor_below")
 _PLAIN = ("beta", "gamma", "normalize", "min_samples", "sample")

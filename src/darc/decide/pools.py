@@ -13,7 +13,8 @@ from darc.decide.standards import NO_STANDARDS, Standards
 from darc.decide.statistics import risk
 from darc.decide.statistics.arrays import check_level
 from darc.decide.statistics.draws import Seeds
-from darc.decide.statistics.kernel import ROUNDING, Normalization
+from darc.decide.statistics.kernel import ROUNDING
+from darc.decide.statistics.normalization import Normalization
 from darc.decide.statistics.summary import batched, cut
 from darc.errors import InputError
 from darc.types import Statistics

@@ -8,13 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.helpers import fast_settings, scores_with_gaps
 
-from darc.decide.statistics.kernel import (
-    by_column,
-    columns,
-    fixed_constants,
-    normalizer,
-    prompt_units,
-)
+from darc.decide.statistics.kernel import by_column, columns
+from darc.decide.statistics.normalization import fixed_constants, normalizer, prompt_units
 from darc.errors import InputError
 
 UNIT = arrays(np.float64, (5, 6), elements=st.floats(-1, 1, width=32))

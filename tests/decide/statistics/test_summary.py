@@ -12,7 +12,7 @@ from tests.helpers import fast_settings, scores_with_gaps
 import darc
 from darc.decide.statistics import risk
 from darc.decide.statistics import summary as statistics
-from darc.decide.statistics.kernel import Normalization
+from darc.decide.statistics.normalization import Normalization
 from darc.errors import InputError
 from darc.types import Statistics
 

@@ -15,7 +15,7 @@ from darc.decide.rule import Rule
 from darc.decide.search.plans import NEVER
 from darc.decide.search.rows import DOUBTFUL, GAP, SURE, Cell, Row, SearchFrame, View
 from darc.decide.statistics.arrays import as_bounds
-from darc.decide.statistics.kernel import Normalization, fixed_constants
+from darc.decide.statistics.normalization import Normalization, fixed_constants
 from darc.errors import InputError
 from darc.typing import Array, Mask
 

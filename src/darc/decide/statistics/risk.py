@@ -114,7 +114,9 @@ def jackknife_value(
     beta_column = np.full(table.low.shape, level)
     plug_in = table.soft_minimum(beta_column)
     others = _leave_one_out(table, min(level, LARGEST))
-    share = table.share if table.share is not None else 1.0 / table.count
+    share = table.share
+    if share is None:
+        share = 1.0 / table.count
     count = np.where(table.count > 1, table.count, np.nan)
     corrected = count * plug_in - (count - 1) * (share * others).sum(axis=0)
     result = table.low + np.minimum(corrected, plug_in)
@@ -126,7 +128,9 @@ def jackknife_value(
 def _leave_one_out(table: Columns, beta: float) -> Array:
     """Entropic value above the minimum of all samples but one, (n, columns); 0 where missing."""
     distance = table.distance
-    present = np.full(distance.shape, True) if table.mass is None else table.mass > 0
+    present = np.full(distance.shape, True)
+    if table.mass is not None:
+        present = table.mass > 0
     remaining = np.where(table.count > 1, table.count - 1, np.nan)
     if beta == 0:
         total = (present * distance).sum(axis=0)
@@ -137,7 +141,8 @@ def _leave_one_out(table: Columns, beta: float) -> Array:
         forward = np.logaddexp.accumulate(exponent, axis=0)
         backward = np.logaddexp.accumulate(exponent[::-1], axis=0)[::-1]
         nothing = np.full((1, exponent.shape[1]), -np.inf)
-        before, after = np.vstack([nothing, forward[:-1]]), np.vstack([backward[1:], nothing])
+        before = np.vstack([nothing, forward[:-1]])
+        after = np.vstack([backward[1:], nothing])
         log_mean = np.logaddexp(before, after) - np.log(remaining)
         growth = np.where(present, np.expm1(-beta * distance), 0.0)
         near_mean = np.log1p((growth.sum(axis=0) - growth) / remaining)
@@ -156,7 +161,7 @@ def bootstrap_interval(
     """Percentile bootstrap interval (low, high) of the entropic value, each (...).
 
     Each resample draws n of the row's own n samples. NaN with fewer than two samples.
-    O(resamples * n) time and memory a row.
+    O(resamples * n) time and memory per row.
     """
     level = check_level("beta", beta)
     check_probability("confidence", confidence)
@@ -168,9 +173,9 @@ def bootstrap_interval(
     rows = samples.reshape(-1, samples.shape[-1])
     result = np.full((2, len(rows)), np.nan)
     for index, row in enumerate(rows):
-        kept = row[~np.isnan(row)]
-        if len(kept) > 1:
-            drawn = kept[generator.integers(len(kept), size=(resamples, len(kept)))]
+        seen = row[~np.isnan(row)]
+        if len(seen) > 1:
+            drawn = seen[generator.integers(len(seen), size=(resamples, len(seen)))]
             result[:, index] = np.quantile(entropic_value(drawn, level), edges)
     low, high = result.reshape(2, *samples.shape[:-1])
     return low, high
@@ -192,8 +197,10 @@ def small_sample(beta: float, sigma: ArrayLike, count: ArrayLike) -> NDArray[np.
 def _columns(
     scores: ArrayLike, weights: ArrayLike | None, mask: ArrayLike | None
 ) -> tuple[Columns, tuple[int, ...]]:
+    """The samples as columns, and the leading shape of the result."""
     samples = as_samples(scores, mask)
     mass = as_weights(weights, samples.shape)
     size = samples.shape[-1]
-    flat = None if mass is None else mass.reshape(-1, size)
-    return columns(samples.reshape(-1, size), flat), samples.shape[:-1]
+    if mass is not None:
+        mass = mass.reshape(-1, size)
+    return columns(samples.reshape(-1, size), mass), samples.shape[:-1]
