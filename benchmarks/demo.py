@@ -13,9 +13,10 @@ from benchmarks import EMBEDDED_SCORERS
 from benchmarks.report import Table
 from darc.cli import main
 from darc.decide.method import Method
-from darc.runs.folder import RunFolder, method_of
+from darc.runs.folder import RunFolder
+from darc.runs.manifest import method_of
+from darc.runs.outcomes import read_outcome
 from darc.runs.questions import find_questions
-from darc.runs.results import read_outcome
 from darc.types import Candidate
 
 FOLDER, K, TOKENS = Path("build/demo"), 8, 192

@@ -15,7 +15,8 @@ from typing import Any
 from benchmarks.gateway import started
 from darc.engine.engine import Engine
 from darc.parts.generators.base import SamplingParameters
-from darc.runs.folder import RunFolder, manifest
+from darc.runs.folder import RunFolder
+from darc.runs.manifest import make_manifest
 from darc.runs.questions import Question
 from darc.runs.run import WINDOW
 from darc.runs.run import run as run_all
@@ -193,7 +194,7 @@ def overlap(prompts: int, earlier: Path | None = None) -> Overlap:
             asked = [question.prompt() for question in questions]
             writing, grading = (engine.run(_timed(stage, asked)) for stage in (write, grade))
             folder = RunFolder(Path(name) / "run")
-            folder.open({**manifest("overlap", engine), "shard_size": 1000})
+            folder.open({**make_manifest("overlap", engine), "shard_size": 1000})
             begun = time.perf_counter()
             run_all(folder, questions, engine)
             both = time.perf_counter() - begun

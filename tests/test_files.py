@@ -87,8 +87,8 @@ def test_later_line_of_an_audit_log(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     for line, said in [
         (DEEP, "nested too deeply"),
-        ("3", "no JSON object"),
-        (json.dumps({**AUDITED, "scores": [[1]], "scorers": ["a"]}), "no table of numbers"),
+        ("3", "not a JSON object"),
+        (json.dumps({**AUDITED, "scores": [[1]], "scorers": ["a"]}), "not a table of numbers"),
         (json.dumps({**AUDITED, "scores": [[[1]]]}), "scorers is missing"),
     ]:
         path.write_text(f"{json.dumps(AUDITED)}\n{line}\n", encoding="utf-8")
@@ -196,7 +196,7 @@ def test_private_file_keeps_what_its_owner_made_of_it(tmp_path: Path) -> None:
     append_private(path, b"2\n")
     assert path.read_bytes() == b"1\n2\n"
     assert os.name == "nt" or mode(path) == 0o640
-    with pytest.raises(InputError, match="is no run folder"):
+    with pytest.raises(InputError, match="is not a run folder"):
         RunFolder(tmp_path).manifest()
 
 

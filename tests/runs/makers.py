@@ -9,7 +9,8 @@ from tests.engine.makers import IDS, QUESTIONS, Lengths, Vowels, Words
 from darc.engine.engine import Engine
 from darc.engine.side_inputs import SideInputMaker
 from darc.parts.generators.base import SamplingParameters
-from darc.runs.folder import RunFolder, manifest
+from darc.runs.folder import RunFolder
+from darc.runs.manifest import make_manifest
 from darc.runs.questions import Question
 from darc.runs.run import run
 from darc.runs.shard import ORDER
@@ -50,7 +51,7 @@ def start(
         cache=cache,
     ) as engine:
         try:
-            made = manifest(str(questions), engine)
+            made = make_manifest(str(questions), engine)
             folder.open({**made, "shard_size": shard_size}, restart)
             run(folder, questions, engine, lazy=lazy, **options)
         finally:

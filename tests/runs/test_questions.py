@@ -5,7 +5,8 @@ import pytest
 
 from darc.errors import TableError
 from darc.files import read_entries
-from darc.runs.questions import Questions, read_answers
+from darc.runs.answers import read_answers
+from darc.runs.questions import Questions
 
 
 def write(folder: Path, text: str) -> Path:
@@ -40,7 +41,7 @@ def test_every_format(tmp_path: Path) -> None:
             "line 2: the id '1' is used twice",
         ),
         ('{"prompt": "a"}\n{"prompt"\n', "line 2: it is not valid JSON"),
-        ("[3]", "entry 1 is no object"),
+        ("[3]", "entry 1 is not an object"),
         ('{"messages": [{"role": "assistant", "content": "x"}]}\n', "not the user's"),
         ('{"messages": []}\n', "line 1: entry 1 has no prompt"),
         ('{"messages": [{"role": "user"}]}\n', "line 1: a message has no content"),

@@ -21,7 +21,8 @@ from tests.runs.makers import contents, rows, start
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.runs.folder import RunFolder, check_complete, method_of
+from darc.runs.folder import RunFolder, check_complete
+from darc.runs.manifest import method_of
 from darc.runs.shard import ORDER, SEAL, TIMINGS, TIMINGS_SEAL
 
 SHARD = Path("shards") / "00000"

@@ -26,11 +26,12 @@ from tests.runs.makers import (
 from darc.decide.method import Method
 from darc.engine.score_cache import ScoreCache
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.runs.folder import RunFolder, check_complete, method_of
+from darc.runs.folder import RunFolder, check_complete
+from darc.runs.manifest import method_of
+from darc.runs.outcomes import read_outcome
 from darc.runs.questions import Question
-from darc.runs.results import read_outcome
-from darc.runs.run import summary
 from darc.runs.shard import ORDER
+from darc.runs.summary import summarize_run
 from darc.types import Candidate, Prompt
 
 SCORES = "shards/00000/scores.jsonl"
@@ -48,7 +49,7 @@ def test_run_writes_every_stage_and_the_second_turn_sees_the_first(tmp_path: Pat
         "Say it shorter.",
     ]
     assert folder.manifest()["complete"] is True
-    told = summary(folder, method_of(folder))
+    told = summarize_run(folder, method_of(folder))
     assert told["prompts"] == 5
     assert told["cost"]["generate"]["answers"] == 20
     assert told["cost"]["score"]["scores"] == 2 * (told["accepted"] + 20)
@@ -186,7 +187,7 @@ def test_writing_stops_where_more_is_not_worth_it(tmp_path: Path, lazy: bool) ->
         flags = rows(folder, "decisions.jsonl")[prompt_id]["flags"]
         assert ("stopped_early" in flags) == ("saved" in row)
     saved = sum(row.get("saved", 0) for row in written.values())
-    told = summary(folder, method_of(folder))
+    told = summarize_run(folder, method_of(folder))
     assert 0 < saved == told["saved"] == 20 - told["answers"]
     assert folder.manifest()["settings"]["sampling"]["stop"] == {
         "cost": 0.3, "wave": 1, "least": 2
@@ -282,7 +283,7 @@ def test_other_runs_and_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "full" / "thesis.txt").write_text("mine")
     with pytest.raises(InputError, match="is not empty"):
         start(tmp_path / "full")
-    with pytest.raises(InputError, match="is no run folder"):
+    with pytest.raises(InputError, match="is not a run folder"):
         RunFolder(tmp_path / "none").manifest()
     newer = tmp_path / "run" / "manifest.json"
     newer.write_text(json.dumps({"schema": 99}))
@@ -319,10 +320,10 @@ def test_a_poison_prompt_is_named_and_the_others_finish(tmp_path: Path) -> None:
 def test_summary_of_a_finished_run_is_what_was_noted_of_its_rows(tmp_path: Path) -> None:
     whole = start(tmp_path / "all", shard_size=2)
     least = start(tmp_path / "least", shard_size=2, keep="decisions")
-    told, noted = (summary(each, method_of(each)) for each in (whole, least))
+    told, noted = (summarize_run(each, method_of(each)) for each in (whole, least))
     for shard in whole.shards():
         shard.seal([*shard.rows("prompts.jsonl")])  # without notes
-    again = summary(whole, method_of(whole))
+    again = summarize_run(whole, method_of(whole))
     assert told.pop("cost").keys() == noted.pop("cost").keys() == again.pop("cost").keys()
     assert told == noted == again
     assert told["accepted"] > 0
@@ -342,7 +343,7 @@ def test_folders_of_the_first_schema_are_read(tmp_path: Path) -> None:
     first = RunFolder(tmp_path / "run")
     assert {name: rows(first, name) for name in ORDER} == expected
     check_complete(first)
-    assert summary(first, method_of(first))["prompts"] == 5
+    assert summarize_run(first, method_of(first))["prompts"] == 5
     assert read_outcome(first, "bread", method_of(first)).prompt.category == "cooking"
 
 
@@ -362,7 +363,7 @@ def test_answers_that_repeat_are_recorded_once_with_their_number(tmp_path: Path)
     assert len(scorer.asked) == len(set(scorer.asked))
     assert all(row["copies"] == [3, 1] for row in rows(folder, "side.jsonl").values())
     assert all("copies:2" in row["flags"] for row in rows(folder, "decisions.jsonl").values())
-    total = summary(folder, method_of(folder))
+    total = summarize_run(folder, method_of(folder))
     assert total["answers"] == total["cost"]["generate"]["answers"] == 20
     assert total["flags"]["copies"] == 5
     outcome = read_outcome(folder, "bread", method_of(folder))

@@ -6,9 +6,10 @@ import pytest
 from tests.runs.makers import Words, contents, many, rows, start
 
 from darc.errors import InputError
-from darc.runs.folder import RunFolder, method_of
-from darc.runs.run import summary
+from darc.runs.folder import RunFolder
+from darc.runs.manifest import method_of
 from darc.runs.shard import ORDER
+from darc.runs.summary import summarize_run
 
 
 def test_torn_line_is_cut_off(tmp_path: Path) -> None:
@@ -99,4 +100,4 @@ def test_what_is_not_kept_is_said(keep: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     start(tmp_path / "run", generator=Words(log), **options)
     assert not log.exists()
-    assert summary(folder, method_of(folder))["prompts"] == 12
+    assert summarize_run(folder, method_of(folder))["prompts"] == 12

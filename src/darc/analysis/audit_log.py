@@ -12,7 +12,7 @@ from darc.errors import InputError, TableError
 from darc.files import json_lines
 from darc.ratings.ratings import Ratings
 from darc.ratings.splitting import NOBODY
-from darc.runs.records import Fault, check_decision
+from darc.runs.row_schemas import RowError, check_audit_row
 
 # The fields by which a decision of a gateway is recognised.
 _DECISION_FIELDS = {"prompt_id", "candidates", "answer", "request_id"}
@@ -71,8 +71,8 @@ def _read_decisions(path: Path) -> list[Mapping[str, Any]]:
     rows = []
     for number, row in json_lines(path, "remove the line"):
         try:
-            check_decision(row)
-        except Fault as problem:
+            check_audit_row(row)
+        except RowError as problem:
             raise TableError(str(path), str(problem), "remove the line", number) from None
         rows.append(row)
     return rows

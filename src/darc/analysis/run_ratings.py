@@ -15,9 +15,10 @@ from darc.ratings.lazy import LazySequence
 from darc.ratings.ratings import GIVEN, SPENT, Ratings
 from darc.ratings.splitting import NOBODY
 from darc.runs import records
-from darc.runs.folder import RunFolder, check_complete, method_of
-from darc.runs.run import cost_by_stage
+from darc.runs.folder import RunFolder, check_complete
+from darc.runs.manifest import method_of
 from darc.runs.shard import Shard
+from darc.runs.summary import sum_costs
 from darc.types import Candidate
 from darc.typing import Array
 
@@ -55,7 +56,7 @@ def load_run(path: Path, name: str | None = None) -> Ratings:
     systems = [prompt.systems for prompt in prompts]
     texts = _RunTexts(folder, prompts)
     costs: dict[str, float] = {}
-    for stage, units in cost_by_stage(folder.shards()).items():
+    for stage, units in sum_costs(folder.shards()).items():
         for unit, amount in units.items():
             costs[f"{stage} {unit}"] = amount
     return Ratings(
@@ -175,7 +176,7 @@ def _tokens_spent(
     """
     perturbed: Mapping[int, Any] = {}
     if _VARIANTS in shard.kept:
-        perturbed = records.read_perturbed(shard, prompt_id, len(candidates))
+        perturbed = records.read_rewrites(shard, prompt_id, len(candidates))
     generated = np.zeros(len(candidates))
     rewritten = np.zeros(len(candidates))
     scored = np.full((len(candidates), size), np.nan)

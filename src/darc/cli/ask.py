@@ -41,7 +41,7 @@ def run(arguments: Namespace) -> None:
     """Ask, choose, print."""
     from darc.models.embeddings import Embeddings
     from darc.parts.generators.base import as_prompt
-    from darc.runs.questions import read_answers
+    from darc.runs.answers import read_answers
 
     choice = validate_settings(ChoiceOptions, options_of(arguments, ChoiceOptions))
     text = sys.stdin.read() if arguments.question == "-" else arguments.question

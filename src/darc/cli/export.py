@@ -19,13 +19,13 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Write the file and print its path."""
+    from darc.runs.export import export_run
     from darc.runs.folder import RunFolder, check_complete, check_finished
-    from darc.runs.results import export
 
     folder, form = RunFolder(arguments.folder), arguments.format
     (check_complete if form in ("tidy", "parquet") else check_finished)(folder)
     place = arguments.folder.resolve()
     path = arguments.out or place.parent / f"{place.name}.{form}{SUFFIXES[form]}"
-    count = export(folder, form, path, arguments.name)
+    count = export_run(folder, form, path, arguments.name)
     print(path)
     say(f"{count} entries")

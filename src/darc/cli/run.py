@@ -98,11 +98,12 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Open the folder, run, print the summary."""
-    from darc.runs.folder import RunFolder, keep_calibration, manifest
+    from darc.runs.folder import RunFolder
+    from darc.runs.manifest import keep_calibration, make_manifest
     from darc.runs.on_ray import run_on_ray
     from darc.runs.questions import EXAMPLES, find_questions
     from darc.runs.run import run as run_all
-    from darc.runs.run import summary
+    from darc.runs.summary import summarize_run
 
     lazy, on_ray = arguments.lazy and not arguments.complete, arguments.engine == "ray"
     many = 0 if on_ray else os.cpu_count() or 1
@@ -121,7 +122,7 @@ def run(arguments: Namespace) -> None:
         normalize = _normalize(arguments, engine, folder)
         engine.method = replace(engine.method, normalize=normalize)
         engine.method.scale(engine.tools.empty_scores((), 0), lazily=lazy)
-        made_of = {**manifest(questions.digest, engine), "shard_size": arguments.shard_size}
+        made_of = {**make_manifest(questions.digest, engine), "shard_size": arguments.shard_size}
         folder.open(made_of, arguments.restart)
         kept = {"normalize": normalize, "calibration": keep_calibration(folder, engine)}
         settings = settings.model_copy(update=kept)
@@ -145,7 +146,7 @@ def run(arguments: Namespace) -> None:
                 run_on_ray(folder, questions, recipe, where, report, **filling)
             else:
                 run_all(folder, questions, engine, **filling, report=report)
-        told = summary(folder, engine.method)
+        told = summarize_run(folder, engine.method)
     if arguments.json:
         print_json({**told, "folder": str(arguments.out)})
     else:

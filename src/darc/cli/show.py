@@ -42,8 +42,9 @@ def run(arguments: Namespace) -> None:
     from darc.decide.method import Method
     from darc.decide.registry import rules
     from darc.engine.options import PeopleOptions
-    from darc.runs.folder import RunFolder, method_of
-    from darc.runs.results import read_outcome
+    from darc.runs.folder import RunFolder
+    from darc.runs.manifest import method_of
+    from darc.runs.outcomes import read_outcome
     from darc.settings.validation import validate_settings
 
     folder = RunFolder(arguments.folder)

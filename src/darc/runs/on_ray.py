@@ -1,4 +1,4 @@
-"""Runs on a Ray cluster: a shard is the unit of work and of retry."""
+"""Runs on a Ray cluster, where a shard is the unit of work and of retry."""
 
 import os
 import pickle
@@ -20,246 +20,329 @@ from darc.engine.engine import Engine
 from darc.errors import DarcError, InputError, extra_needed
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Question, Questions
-from darc.runs.run import Failures, Report, counter, fill_shards, finish, waiting
-from darc.runs.shard import Shard, checksum
+from darc.runs.run import (
+    Failures,
+    Report,
+    fill_shards,
+    finish_run,
+    prompt_counter,
+    waiting_shards,
+)
+from darc.runs.seals import checksum
+from darc.runs.shard import Shard
 
-RETRIES = 2
-# How long a worker waits for one that is cut off, or was left by a driver that died.
-PATIENCE = 60.0
-GO_ON = "mend it and run again: what is sealed stays"
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """Where to work: `actors` that hold `gpus` each, or else as many tasks as there are CPUs."""
-
-    address: str | None = None
-    cpus: float = 1
-    gpus: float = 0.0
-    actors: int = 0
-
-
-# Why prompts of a shard failed, by their ids, and under "" what ended it.
+_RETRIES = 2
+# How many seconds a worker waits for one that is cut off, or that a dead driver left behind.
+_LOCK_SECONDS = 60.0
+_RESUME_HINT = "correct the cause and run again: what is sealed stays"
+#: Why prompts of a shard failed, by their ids; "" is the id of what failed the shard as a whole.
 Causes = dict[str, DarcError]
 
 
 @dataclass(frozen=True)
-class ShardWork:
-    """One shard as it is sent to a worker; `recipe` has the options of an `Engine`."""
+class Cluster:
+    """Where to run, and what each worker gets."""
+
+    #: The address of the cluster; None for RAY_ADDRESS, or else this machine.
+    address: str | None = None
+    #: CPUs per worker.
+    cpus: float = 1
+    #: GPUs per actor.
+    gpus: float = 0.0
+    #: How many actors to keep; 0 runs tasks, as many as there are CPUs.
+    actors: int = 0
+
+
+@dataclass(frozen=True)
+class ShardJob:
+    """One shard as it is sent to a worker."""
 
     folder: Path
+    #: The name of the shard.
     name: str
     manifest: Mapping[str, Any]
     questions: list[Question]
-    recipe: Mapping[str, Any]
-    filling: Mapping[str, Any]
+    #: The options of an `Engine`; `rule` is a text with its parameters, beta and gamma.
+    engine_options: Mapping[str, Any]
+    #: The options of `fill_shards`.
+    fill_options: Mapping[str, Any]
+    #: The version of DARC that the run was begun with.
     version: str = darc.__version__
 
 
 def run_on_ray(
     folder: RunFolder,
     questions: Questions,
-    recipe: Mapping[str, Any],
+    engine_options: Mapping[str, Any],
     cluster: Cluster,
     report: Report = lambda stage, done, total: None,
-    **filling: Any,
+    **fill_options: Any,
 ) -> None:
-    """`run` on a cluster: the same bytes, wherever a shard is done.
+    """Do a run on a cluster; it writes the same bytes as a local one.
 
-    The folder is one that every node has. `filling` are the options of `fill_shards`.
+    Args:
+        folder: The run folder, which every node sees.
+        questions: The questions.
+        engine_options: The options of an `Engine`; `rule` is a text with its parameters, beta and
+            gamma.
+        cluster: Where to run.
+        report: Told of prompts that are done, as report(stage, done, total).
+        fill_options: Options of `fill_shards`.
+
+    Raises:
+        MissingExtra: If Ray is not installed.
+        DarcError: If there is no cluster, or prompts failed. The others are done.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     with extra_needed("--engine ray", "ray"):
         import ray
-    count, failures = counter("sealed", questions, report), Failures()
-    data, place = folder.manifest(), folder.path.resolve()
-    if data["schema"] == 1:
-        raise InputError(f"{place} has no shards: it is of an older version", "go on without Ray")
-    work = (
-        ShardWork(place, shard.name, data, part, recipe, filling)
-        for shard, part in waiting(folder, questions, bool(filling.get("lazy")), count)
+    manifest = folder.manifest()
+    folder_path = folder.path.resolve()
+    if manifest["schema"] == 1:
+        raise InputError(
+            f"{folder_path} has no shards: it is of an older version", "go on without Ray"
+        )
+    count = prompt_counter("sealed", questions, report)
+    failures = Failures()
+    lazy = bool(fill_options.get("lazy"))
+    jobs = (
+        ShardJob(folder_path, shard.name, manifest, part, engine_options, fill_options)
+        for shard, part in waiting_shards(folder, questions, lazy, count)
     )
-    with _quiet(), _connected(ray, cluster), closing(_done(ray, cluster, work)) as ended:
-        for each, causes in ended:
-            for name, problem in causes.items():
-                if not name:
+    with (
+        _output_on_stderr(),
+        _connection(ray, cluster),
+        closing(_run_jobs(ray, cluster, jobs)) as results,
+    ):
+        for job, causes in results:
+            for prompt_id, problem in causes.items():
+                if not prompt_id:
                     raise problem
-                failures.add(name, problem)
-            count(sum(len(question.turns) for question in each.questions) - len(causes))
+                failures.add(prompt_id, problem)
+            count(sum(len(question.turns) for question in job.questions) - len(causes))
     failures.check()
-    finish(folder)
-    for lock in (place / "shards").glob(".*.lock"):
+    finish_run(folder)
+    for lock in (folder_path / "shards").glob(".*.lock"):
         lock.unlink(missing_ok=True)
 
 
-def _done(
-    ray: Any, cluster: Cluster, work: Iterator[ShardWork]
-) -> Generator[tuple[ShardWork, Causes]]:
-    """Each shard and what became of it, in the order in which they end."""
+def _run_jobs(
+    ray: Any, cluster: Cluster, jobs: Iterator[ShardJob]
+) -> Generator[tuple[ShardJob, Causes]]:
+    """Send jobs to workers; each with what became of it, in the order in which they end."""
     # Actors keep their models, and are started again when they die.
-    options = {"num_cpus": cluster.cpus, "num_gpus": cluster.gpus}
-    actor_of = ray.remote(max_restarts=-1, max_task_retries=RETRIES, **options)(Filler)
-    actors = [actor_of.remote() for _ in range(cluster.actors)]
-    idle, under_way = [actor.fill for actor in actors], dict[Any, tuple[ShardWork, Any]]()
-    task = ray.remote(num_cpus=cluster.cpus, max_retries=RETRIES)(fill_shard)
+    make_actor = ray.remote(
+        max_restarts=-1,
+        max_task_retries=_RETRIES,
+        num_cpus=cluster.cpus,
+        num_gpus=cluster.gpus,
+    )(ShardActor)
+    actors = [make_actor.remote() for _ in range(cluster.actors)]
+    idle_actors = [actor.fill for actor in actors]
+    task = ray.remote(num_cpus=cluster.cpus, max_retries=_RETRIES)(fill_shard)
+    running: dict[Any, tuple[ShardJob, Any]] = {}
     try:
         while True:
-            # Two tasks for each that can be at work.
-            room = max(2, 2 * int(ray.cluster_resources().get("CPU", 1) // cluster.cpus))
-            for each in islice(work, len(idle) if actors else max(0, room - len(under_way))):
-                fill = idle.pop() if actors else task
-                under_way[fill.remote(each)] = each, fill
-            if not under_way:
+            if actors:
+                free_slots = len(idle_actors)
+            else:
+                # Two tasks are queued for each that can run.
+                tasks_at_once = int(ray.cluster_resources().get("CPU", 1) // cluster.cpus)
+                free_slots = max(0, max(2, 2 * tasks_at_once) - len(running))
+            for job in islice(jobs, free_slots):
+                worker = idle_actors.pop() if actors else task
+                running[worker.remote(job)] = (job, worker)
+            if not running:
                 return
-            for sent in ray.wait(list(under_way))[0]:
-                each, fill = under_way.pop(sent)
+            finished, _ = ray.wait(list(running))
+            for reference in finished:
+                job, worker = running.pop(reference)
                 if actors:
-                    idle.append(fill)
-                yield each, _heard(ray, sent, each)
+                    idle_actors.append(worker)
+                yield job, _read_result(ray, reference, job)
     finally:
-        # Tasks end with this driver's job: to cancel one as it ends would crash Ray.
+        # Tasks end with this driver's job. Cancelling one as it ends would crash Ray.
         for actor in actors:
             ray.kill(actor)
 
 
-def _heard(ray: Any, sent: Any, work: ShardWork) -> Causes:
-    """What a worker returned; one that died is a failure of its shard, by its first prompt."""
+def _read_result(ray: Any, reference: Any, job: ShardJob) -> Causes:
+    """What a worker returned; one that died is a failure of its shard."""
     try:
-        return dict(ray.get(sent))
+        return dict(ray.get(reference))
     except ray.exceptions.RayError as problem:
-        cause = str(problem).strip().splitlines()[-1 if hasattr(problem, "cause") else 0]
-        first, last = work.questions[0].id, work.questions[-1].id
-        where = f"shard {work.name} (prompts {first!r} to {last!r}) failed {RETRIES + 1} times"
-        return {f"shard {work.name}": DarcError(f"{where} ({cause})", GO_ON)}
+        lines = str(problem).strip().splitlines()
+        # An error inside the worker ends with its own message, others begin with theirs.
+        cause = lines[-1] if hasattr(problem, "cause") else lines[0]
+        first_id = job.questions[0].id
+        last_id = job.questions[-1].id
+        message = (
+            f"shard {job.name} (prompts {first_id!r} to {last_id!r}) failed {_RETRIES + 1} times "
+            f"({cause})"
+        )
+        return {f"shard {job.name}": DarcError(message, _RESUME_HINT)}
 
 
-class Filler:
+class ShardActor:
     """Fills shards in a process of its own."""
 
-    def fill(self, work: ShardWork) -> Causes:
-        """What became of a shard."""
-        return fill_shard(work)
+    def fill(self, job: ShardJob) -> Causes:
+        """Fill a shard, and return what failed."""
+        return fill_shard(job)
 
 
-_KEPT: dict[bytes, Engine] = {}
-
-
-def fill_shard(work: ShardWork) -> Causes:
-    """Fill and seal a shard, in a worker; the engine is kept for the next one."""
+def fill_shard(job: ShardJob) -> Causes:
+    """Fill and seal a shard in a worker, and return what failed."""
     failures = Failures()
     try:
-        _fill(work, failures)
+        _fill(job, failures)
     except DarcError as problem:
-        # As what can be sent: others are not made of a message and a hint.
-        return {
-            name: (InputError if each.exit_code == 2 else DarcError)(each.message, each.hint)
-            for name, each in (failures.causes or {"": problem}).items()
-        }
+        causes = failures.causes or {"": problem}
+        return {prompt_id: _as_sendable(cause) for prompt_id, cause in causes.items()}
     except OSError as problem:
-        where = f"{problem.filename or work.folder}: {problem.strerror or problem}"
-        return {"": DarcError(where, GO_ON)}
+        path = problem.filename or job.folder
+        return {"": DarcError(f"{path}: {problem.strerror or problem}", _RESUME_HINT)}
     return {}
 
 
-def _fill(work: ShardWork, failures: Failures) -> None:
-    node, path = platform.node(), work.folder / "shards" / work.name
-    if work.version != darc.__version__:
-        raise DarcError(
-            f"{node} has DARC {darc.__version__}, and the run was begun with {work.version}",
-            "install the same on every node",
-        )
-    known = RunFolder(work.folder).manifest() if work.folder.is_dir() else {}
-    if checksum(known) != checksum(work.manifest):
-        raise InputError(
-            f"{node} does not see the run in {work.folder}", "choose a folder that all nodes share"
-        )
+def _as_sendable(problem: DarcError) -> DarcError:
+    """An error that can be pickled: those of other classes take other arguments."""
+    if problem.exit_code == InputError.exit_code:
+        return InputError(problem.message, problem.hint)
+    return DarcError(problem.message, problem.hint)
+
+
+def _fill(job: ShardJob, failures: Failures) -> None:
+    _check_node(job)
+    path = job.folder / "shards" / job.name
     path.parent.mkdir(mode=0o700, exist_ok=True)
+    lock = FileLock(path.with_name(f".{job.name}.lock"), timeout=_LOCK_SECONDS, mode=0o600)
     try:
-        with FileLock(path.with_name(f".{work.name}.lock"), timeout=PATIENCE, mode=0o600):
-            shard = Shard(path, work.manifest, work.name)
-            if shard.finished(bool(work.filling["lazy"])):
+        with lock:
+            shard = Shard(path, job.manifest, job.name)
+            if shard.finished(bool(job.fill_options["lazy"])):
                 return
             shard.begin()
-            engine, part = _engine(work.recipe), [(shard, work.questions)]
-            used = {each.name: each.embeddings for each in engine.tools.scorers if each.embeddings}
-            known = work.manifest["settings"]["scorers"]
-            if used != {each["name"]: each["embeddings"] for each in known if "embeddings" in each}:
-                raise DarcError(
-                    f"{node} has other embeddings installed than the run began with",
-                    "install the same on every node, or name them: relevance,embeddings=static",
-                )
-            engine.run(fill_shards(part, engine, failures=failures, **work.filling))
+            engine = _engine_for(job.engine_options)
+            _check_embeddings(job, engine)
+            shards = [(shard, job.questions)]
+            engine.run(fill_shards(shards, engine, failures=failures, **job.fill_options))
     except Timeout:
-        raise DarcError(f"another worker is at work on shard {work.name}", GO_ON) from None
+        message = f"another worker is at work on shard {job.name}"
+        raise DarcError(message, _RESUME_HINT) from None
 
 
-def _engine(recipe: Mapping[str, Any]) -> Engine:
-    key = pickle.dumps(dict(recipe))
-    if key not in _KEPT:
-        while _KEPT:
-            _KEPT.popitem()[1].close()
-        label, parameters, beta, gamma = recipe["rule"]
-        rule = Method.parse(label, parameters, beta=beta, gamma=gamma)
-        _KEPT[key] = Engine(**{**recipe, "rule": rule})
-    return _KEPT[key]
+def _check_node(job: ShardJob) -> None:
+    """Check that this node has the same DARC, and sees the same run."""
+    node = platform.node()
+    if job.version != darc.__version__:
+        raise DarcError(
+            f"{node} has DARC {darc.__version__}, and the run was begun with {job.version}",
+            "install the same on every node",
+        )
+    manifest: Mapping[str, Any] = {}
+    if job.folder.is_dir():
+        manifest = RunFolder(job.folder).manifest()
+    if checksum(manifest) != checksum(job.manifest):
+        raise InputError(
+            f"{node} does not see the run in {job.folder}", "choose a folder that all nodes share"
+        )
+
+
+def _check_embeddings(job: ShardJob, engine: Engine) -> None:
+    """Check that the scorers use the embeddings that the run began with."""
+    installed = {
+        scorer.name: scorer.embeddings for scorer in engine.tools.scorers if scorer.embeddings
+    }
+    scorer_settings = job.manifest["settings"]["scorers"]
+    expected = {row["name"]: row["embeddings"] for row in scorer_settings if "embeddings" in row}
+    if installed != expected:
+        raise DarcError(
+            f"{platform.node()} has other embeddings installed than the run began with",
+            "install the same on every node, or name them: relevance,embeddings=static",
+        )
+
+
+# The engine of this worker, by its pickled options. It is kept for the next shard.
+_ENGINES: dict[bytes, Engine] = {}
+
+
+def _engine_for(options: Mapping[str, Any]) -> Engine:
+    key = pickle.dumps(dict(options))
+    if key not in _ENGINES:
+        while _ENGINES:
+            _, old_engine = _ENGINES.popitem()
+            old_engine.close()
+        text, parameters, beta, gamma = options["rule"]
+        rule = Method.parse(text, parameters, beta=beta, gamma=gamma)
+        _ENGINES[key] = Engine(**{**options, "rule": rule})
+    return _ENGINES[key]
 
 
 @contextmanager
-def _connected(ray: Any, cluster: Cluster) -> Iterator[None]:
-    """A cluster that has what is wanted: the one at the address, or this machine."""
-    options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+def _connection(ray: Any, cluster: Cluster) -> Iterator[None]:
+    """A connection to a cluster that has the resources, or to one on this machine."""
     address = cluster.address or os.environ.get("RAY_ADDRESS")
+    options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
     if not address:
-        options |= {"include_dashboard": False}
-    host, _, port = (address or "").rpartition(":")
+        options["include_dashboard"] = False
     try:
-        if host and port.isdecimal() and "//" not in host:
-            # Ray itself would try for minutes.
-            socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+        _check_reachable(address or "")
         ray.init(address or "local", **options)
     except (OSError, RuntimeError, ValueError) as problem:
-        told = str(problem).strip().splitlines()[0]
-        raise DarcError(f"there is no Ray cluster at {address} ({told})", "see --address") from None
+        reason = str(problem).strip().splitlines()[0]
+        raise DarcError(
+            f"there is no Ray cluster at {address} ({reason})", "see --address"
+        ) from None
     try:
-        _check(ray, cluster)
+        _check_resources(ray, cluster)
         yield
     finally:
         ray.shutdown()
 
 
-def _check(ray: Any, cluster: Cluster) -> None:
-    """Refuse what could never be placed, since Ray would wait for it in silence."""
+def _check_reachable(address: str) -> None:
+    """Connect to an address HOST:PORT once, because Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal() and "//" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+
+
+def _check_resources(ray: Any, cluster: Cluster) -> None:
+    """Refuse workers that could never be placed, because Ray would wait for them in silence."""
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    every, count = ray.cluster_resources(), max(1, cluster.actors)
-    for name, option, each in (
+    totals = ray.cluster_resources()
+    n_workers = max(1, cluster.actors)
+    for resource, option, per_worker in (
         ("CPU", "--workers or --ray-cpus", float(cluster.cpus)),
         ("GPU", "--ray-gpus", cluster.gpus),
     ):
-        has, most = every.get(name, 0.0), max(node.get(name, 0.0) for node in nodes)
-        if each > most:
+        total = totals.get(resource, 0.0)
+        largest_node = max(node.get(resource, 0.0) for node in nodes)
+        if per_worker > largest_node:
             raise InputError(
-                f"a worker wants {each:g} {name}s, and no node of the cluster has more than "
-                f"{most:g}",
+                f"a worker wants {per_worker:g} {resource}s, and no node of the cluster has more "
+                f"than {largest_node:g}",
                 f"give a smaller {option}, or add nodes",
             )
-        if each * count > has:
+        if per_worker * n_workers > total:
             raise InputError(
-                f"{count} actors with {each:g} {name}s each cannot be placed: the cluster has "
-                f"{has:g}",
+                f"{n_workers} actors with {per_worker:g} {resource}s each cannot be placed: the "
+                f"cluster has {total:g}",
                 "give fewer --ray-actors, or add nodes",
             )
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Standard output kept for results: what Ray's processes write there goes to standard error."""
+def _output_on_stderr() -> Iterator[None]:
+    """Send what Ray's processes print to standard error: standard output is for results."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    original_stdout = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
         with suppress(OSError, ValueError):
             sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(original_stdout, 1)
+        os.close(original_stdout)

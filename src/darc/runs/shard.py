@@ -1,12 +1,10 @@
-"""A part of a run: plain files, one line a prompt and stage, sealed when it is done."""
+"""A part of a run: plain files with one line per prompt and stage, sealed when they are done."""
 
-import hashlib
 import json
 import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +18,18 @@ from darc.files import (
     file_sha256,
     json_lines,
     private_folder,
-    read_json,
     reading,
     zstandard,
 )
-from darc.runs.records import Fault, check_links, check_row
+from darc.runs.row_links import check_links
+from darc.runs.row_schemas import RowError, check_row
+from darc.runs.seals import checksum, read_sealed, write_sealed
 
 logger = logging.getLogger(__name__)
 
 STAGES = ("prompts", "candidates", "variants", "scores", "side", "decisions")
-# As the files are written for a prompt: a line in one of them has one in each before it.
+#: The stage of each file, in the order in which they are written for a prompt: a prompt that has a
+#: line in one of them has a line in each before it.
 STAGE_OF = {
     "prompts.jsonl": "prompts",
     "candidates.jsonl": "candidates",
@@ -40,110 +40,126 @@ STAGE_OF = {
     "decisions.jsonl": "decisions",
 }
 ORDER = tuple(STAGE_OF)
-TIMINGS, TIMINGS_SEAL, SEAL = "timings.jsonl", "timings.json", "shard.json"
-# What is left of a finished shard.
+TIMINGS = "timings.jsonl"
+TIMINGS_SEAL = "timings.json"
+SEAL = "shard.json"
+#: The files that are left of a finished shard, by what `--keep` says.
 KEEP = {
     "all": ORDER,
     "scores": tuple(name for name in ORDER if STAGE_OF[name] != "variants"),
     "decisions": ("prompts.jsonl", "decisions.jsonl"),
 }
-REMOVE = "restore it, or remove the line and run again"
-LOST = "go on with: darc run"
+_REMOVE_HINT = "restore it, or remove the line and run again"
+_RESUME_HINT = "go on with: darc run"
 
 
-class Damaged(InputError):
-    """A file of a sealed shard is not what the run wrote."""
+class DamagedFile(InputError):
+    """A file of a sealed shard is not what the run wrote.
 
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(f"{path} {what} since the run wrote it", "mend it with: darc run, again")
+    Args:
+        path: The file.
+        change: What happened to it, such as "was removed".
+    """
+
+    def __init__(self, path: Path, change: str) -> None:
+        super().__init__(
+            f"{path} {change} since the run wrote it", "repair it with: darc run, again"
+        )
         self.path = path
 
 
 class Shard:
-    """Some prompts of a run. A line is written whole; a torn last line is cut off.
+    """Some prompts of a run.
 
-    Where a prompt has two lines in a file, the later one counts. What is read is checked, and what
-    no run would write is refused by file and line; once sealed, so is any change of a file.
-    `manifest` is the run's.
+    Lines are appended whole, and a last line that a killed run left incomplete is cut off. If a
+    prompt has two lines in a file, the later one counts. Whatever is read is checked. A row that no
+    run would write is refused by its file and line and, in a sealed shard, so is any change.
+
+    Args:
+        path: The folder of the shard.
+        manifest: The manifest of the run.
+        name: The name of the shard, for messages.
     """
 
     def __init__(self, path: Path, manifest: Mapping[str, Any], name: str = "") -> None:
-        self.path, self.settings, self.name = path, manifest["settings"], name
-        self._run = checksum([manifest[key] for key in ("input", "seed", "settings")])
+        self.path = path
+        self.name = name
+        #: The settings of the manifest.
+        self.settings: Mapping[str, Any] = manifest["settings"]
+        self._run_checksum = checksum([manifest[key] for key in ("input", "seed", "settings")])
         self._rows: dict[str, dict[str, dict[str, Any]]] = {}
-        self._checked = False
+        self._seal_checked = False
 
     @property
     def seal_data(self) -> dict[str, Any] | None:
-        """What the seal says, None where there is none; a broken one is as good as none."""
-        return _sealed(self.path / SEAL)
+        """The data of the seal; None if there is none, or it is broken."""
+        return read_sealed(self.path / SEAL)
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The files that there are, or will be when it is sealed."""
+        """The files that there are, or will be when the shard is sealed."""
         data = self.seal_data
-        return ORDER if data is None else KEEP.get(str(data.get("keep")), ORDER)
+        if data is None:
+            return ORDER
+        return KEEP.get(str(data.get("keep")), ORDER)
 
-    def damage(self) -> Damaged | None:
+    def damage(self) -> DamagedFile | None:
         """The first file, in the order of the stages, that is not as it was sealed."""
         data = self.seal_data
         if data is None:
-            broken = (self.path / SEAL).exists()
-            return Damaged(self.path / SEAL, "was changed") if broken else None
-        if data["run"] != self._run:
-            return Damaged(self.path / "manifest.json", "was changed")
-        for name, known in data["files"].items():
+            if (self.path / SEAL).exists():
+                return DamagedFile(self.path / SEAL, "was changed")
+            return None
+        if data["run"] != self._run_checksum:
+            return DamagedFile(self.path / "manifest.json", "was changed")
+        for name, details in data["files"].items():
             path = self.path / name
             if not path.is_file():
-                return Damaged(path, "was removed")
-            if file_sha256(path) != known["sha256"]:
-                return Damaged(path, "was changed")
+                return DamagedFile(path, "was removed")
+            if file_sha256(path) != details["sha256"]:
+                return DamagedFile(path, "was changed")
         return None
 
     def finished(self, lazy: bool) -> bool:
-        """Whether it is sealed, whole, and as complete as is wanted.
+        """Whether the shard is sealed, undamaged, and as complete as is wanted.
 
-        One that was changed since it was sealed loses what is changed and all that follows from it.
+        A shard that was changed since it was sealed loses the changed file and all that follows
+        from it.
+
+        Args:
+            lazy: Whether the shard of a lazy run is complete enough.
         """
+        self._remove_damaged_timings()
         data = self.seal_data
-        whole = data is not None and data.get("keep", "all") == "all"
-        try:
-            self.noted_cost()
-        except Damaged as changed:
-            logger.warning("%s; the times of shard %s are left out", changed.message, self.name)
-            for path in (self.path / TIMINGS, self.path / TIMINGS_SEAL):
-                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        if (problem := self.damage()) is not None:
+        has_all_files = data is not None and data.get("keep", "all") == "all"
+        problem = self.damage()
+        if problem is not None:
             logger.warning("%s; shard %s is done again", problem.message, self.name)
-            # Without the means to make the file again, everything is.
-            stage = STAGE_OF.get(problem.path.name.removesuffix(PACKED), "prompts")
-            self.forget(stage if whole else "prompts")
+            stage = "prompts"
+            if has_all_files:
+                # The earlier files are there, so that only this stage has to be done again.
+                stage = STAGE_OF.get(problem.path.name.removesuffix(PACKED), "prompts")
+            self.forget(stage)
             return False
-        if data is not None and data.get("lazy") and not lazy:
-            if not whole:
+        if data is None:
+            return False
+        if data.get("lazy") and not lazy:
+            if not has_all_files:
                 shutil.rmtree(self.path)
             return False
-        return data is not None
+        return True
 
     def begin(self) -> None:
-        """Make ready to go on: unseal, cut off what is torn, leave out what has no beginning."""
+        """Make ready to go on: unpack, unseal, and cut off what a killed run left incomplete."""
         private_folder(self.path)
         for name in ORDER:
-            if (packed := self.path / (name + PACKED)).exists():
-                with (
-                    atomic_path(self.path / name, private=True) as temporary,
-                    reading(packed, AGAIN) as source,
-                    temporary.open("wb") as target,
-                ):
-                    shutil.copyfileobj(source, target)
-                packed.unlink()
+            self._unpack(name)
         (self.path / SEAL).unlink(missing_ok=True)
-        for path in (self.path / name for name in (*ORDER, TIMINGS)):
+        for name in (*ORDER, TIMINGS):
+            path = self.path / name
             if path.exists():
-                with path.open("rb+") as file:
-                    file.truncate(file.read().rfind(b"\n") + 1)
-                    os.fsync(file.fileno())
-        self._load(ORDER, mending=True)
+                _cut_incomplete_line(path)
+        self._load(ORDER, repair=True)
 
     def seal(
         self,
@@ -153,30 +169,45 @@ class Shard:
         totals: Mapping[str, Any] | None = None,
         cost: Mapping[str, Any] | None = None,
     ) -> None:
-        """Put the rows of every file in order, leave out what is not kept, and note the hashes.
+        """Put the rows of every file in order, remove what is not kept, and note the hashes.
 
-        `totals` of the rows and the `cost` of the timings are noted beside them, so that a finished
-        run can be summed up without being read.
+        Args:
+            order: The ids of the prompts, in order.
+            keep: Which files are left; a key of `KEEP`.
+            pack: Whether to compress them.
+            totals: Sums over the rows. They are noted so that a finished run can be summed up
+                without being read.
+            cost: The cost by stage, likewise.
         """
         for name in ORDER:
             ids = [row["prompt_id"] for _, row in self._read(name)]
             if ids != [prompt_id for prompt_id in order if prompt_id in self.rows(name)]:
-                self._replace(name, order)
+                self._rewrite_file(name, order)
         lazy = any(row.get("lazy") for row in self.rows("scores.jsonl").values())
         files = {}
-        for path in (self.path / name for name in ORDER):
-            if path.name not in KEEP[keep]:
+        for name in ORDER:
+            path = self.path / name
+            if name not in KEEP[keep]:
                 path.unlink(missing_ok=True)
                 continue
+            # A file without rows is written too.
             append_private(path)
             if pack:
-                path = _packed(path)
+                path = _pack(path)
             files[path.name] = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
-        if (self.path / TIMINGS).exists():
-            times = {"cost": cost, "sha256": file_sha256(self.path / TIMINGS)}
-            write_sealed(self.path / TIMINGS_SEAL, times)
-        told = {"files": files, "keep": keep, "lazy": lazy, "prompts": len(order)}
-        write_sealed(self.path / SEAL, {**told, "run": self._run, "totals": totals})
+        timings_path = self.path / TIMINGS
+        if timings_path.exists():
+            timings = {"cost": cost, "sha256": file_sha256(timings_path)}
+            write_sealed(self.path / TIMINGS_SEAL, timings)
+        seal = {
+            "files": files,
+            "keep": keep,
+            "lazy": lazy,
+            "prompts": len(order),
+            "run": self._run_checksum,
+            "totals": totals,
+        }
+        write_sealed(self.path / SEAL, seal)
         self._rows.clear()
 
     def forget(self, stage: str) -> None:
@@ -195,124 +226,165 @@ class Shard:
         return self._rows[name]
 
     def append(self, name: str, row: dict[str, Any]) -> None:
-        """Add one row in one write, but for one that a killed run has written already."""
-        if (rows := self.rows(name)).get(row["prompt_id"]) != row:
+        """Add one row in one write, unless a killed run has written the same row already."""
+        rows = self.rows(name)
+        if rows.get(row["prompt_id"]) != row:
             rows[row["prompt_id"]] = row
-            append_private(self.path / name, line(row).encode("utf-8"))
+            append_private(self.path / name, _line(row).encode("utf-8"))
 
-    def note(self, row: dict[str, Any]) -> None:
+    def append_timing(self, row: dict[str, Any]) -> None:
         """Add a row of timings."""
-        append_private(self.path / TIMINGS, line(row).encode("utf-8"))
+        append_private(self.path / TIMINGS, _line(row).encode("utf-8"))
 
-    def notes(self) -> list[dict[str, Any]]:
+    def timings(self) -> list[dict[str, Any]]:
         """The rows of timings."""
-        self.noted_cost()
+        self.sealed_cost()
         return [row for _, row in self._read(TIMINGS)]
 
-    def noted_cost(self) -> dict[str, Any] | None:
-        """The cost that was noted when it was sealed; changed timings are refused."""
-        path, seal = self.path / TIMINGS, self.path / TIMINGS_SEAL
+    def sealed_cost(self) -> dict[str, Any] | None:
+        """The cost that was noted when the shard was sealed; None if it is not sealed.
+
+        Raises:
+            DamagedFile: If the timings were changed since.
+        """
         if not (self.path / SEAL).exists():
             return None
-        known = _sealed(seal) or {}
-        same = path.is_file() and known.get("sha256") == file_sha256(path)
-        if not same and (path.exists() or seal.exists()):
-            raise Damaged(path, "was changed")
-        return known.get("cost")
+        path = self.path / TIMINGS
+        seal_path = self.path / TIMINGS_SEAL
+        data = read_sealed(seal_path) or {}
+        unchanged = path.is_file() and data.get("sha256") == file_sha256(path)
+        if not unchanged and (path.exists() or seal_path.exists()):
+            raise DamagedFile(path, "was changed")
+        return data.get("cost")
 
     def drop(self, prompt_id: str) -> None:
         """Forget everything about a prompt, the last stage first."""
         for name in reversed(ORDER):
-            if self.rows(name).pop(prompt_id, None) is not None:
-                self._replace(name, list(self.rows(name)))
+            removed = self.rows(name).pop(prompt_id, None)
+            if removed is not None:
+                self._rewrite_file(name, list(self.rows(name)))
 
-    def _replace(self, name: str, order: Sequence[str]) -> None:
+    def _remove_damaged_timings(self) -> None:
+        try:
+            self.sealed_cost()
+        except DamagedFile as problem:
+            logger.warning("%s; the times of shard %s are left out", problem.message, self.name)
+            for path in (self.path / TIMINGS, self.path / TIMINGS_SEAL):
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+
+    def _unpack(self, name: str) -> None:
+        """Decompress a file in place, if it is compressed."""
+        packed = self.path / (name + PACKED)
+        if not packed.exists():
+            return
+        with (
+            atomic_path(self.path / name, private=True) as temporary,
+            reading(packed, AGAIN) as source,
+            temporary.open("wb") as target,
+        ):
+            shutil.copyfileobj(source, target)
+        packed.unlink()
+
+    def _rewrite_file(self, name: str, order: Sequence[str]) -> None:
+        """Write a file anew, with its rows in an order."""
         rows = self.rows(name)
         with atomic_writer(self.path / name, private=True) as file:
-            file.writelines(line(rows[prompt_id]) for prompt_id in order if prompt_id in rows)
+            file.writelines(_line(rows[prompt_id]) for prompt_id in order if prompt_id in rows)
 
-    def _load(self, names: Sequence[str], mending: bool = False) -> None:
-        """Read some files, and see that each has what the later ones are made of."""
-        if not self._checked and not mending:
-            if (problem := self.damage()) is not None:
+    def _load(self, names: Sequence[str], repair: bool = False) -> None:
+        """Read some files, and check that each prompt has its lines in the earlier ones.
+
+        Args:
+            names: The files, in order.
+            repair: Whether to remove lines without earlier ones, in place of refusing them.
+        """
+        if not self._seal_checked and not repair:
+            problem = self.damage()
+            if problem is not None:
                 raise problem
-            self._checked = (self.path / SEAL).exists()
-        if (data := self.seal_data) is not None:
+            self._seal_checked = (self.path / SEAL).exists()
+        data = self.seal_data
+        if data is not None:
             kept = self.kept
             if names[-1] not in kept:
-                what = f"{names[-1]}: the run was made with --keep {data['keep']}"
-                raise InputError(f"{self.path} has no {what}", "make the run again with --keep all")
+                raise InputError(
+                    f"{self.path} has no {names[-1]}: the run was made with --keep {data['keep']}",
+                    "make the run again with --keep all",
+                )
             names = [name for name in names if name in kept]
-        # The later ones first: a run that is at work meanwhile writes the earlier ones first.
-        found = {
-            name: {row["prompt_id"]: (number, row) for number, row in self._read(name)}
-            for name in reversed(names)
-            if name not in self._rows
-        }
+        # The later files first: a run that is at work meanwhile writes the earlier ones first, so
+        # that every line that is read here has its earlier lines.
+        numbered_rows = {}
+        for name in reversed(names):
+            if name not in self._rows:
+                numbered_rows[name] = {
+                    row["prompt_id"]: (number, row) for number, row in self._read(name)
+                }
         for place, name in enumerate(names):
-            if name not in found:
+            if name in numbered_rows:
+                self._rows[name] = self._linked_rows(
+                    name, names[:place], numbered_rows[name], repair
+                )
+                if len(self._rows[name]) < len(numbered_rows[name]):
+                    self._rewrite_file(name, list(self._rows[name]))
+
+    def _linked_rows(
+        self,
+        name: str,
+        earlier_names: Sequence[str],
+        numbered_rows: Mapping[str, tuple[int, dict[str, Any]]],
+        repair: bool,
+    ) -> dict[str, dict[str, Any]]:
+        """The rows of a file that agree with those of the earlier files."""
+        path = str(self.path / name)
+        rows = {}
+        for prompt_id, (number, row) in numbered_rows.items():
+            if earlier_names and prompt_id not in self._rows[earlier_names[-1]]:
+                message = f"{earlier_names[-1]} has no line for its prompt {prompt_id[:40]!r}"
+                if not repair:
+                    raise TableError(path, message, _RESUME_HINT, number)
+                logger.warning("%s: %s; it is done again", path, message)
                 continue
-            path, rows = str(self.path / name), {}
-            for prompt_id, (number, row) in found[name].items():
-                if place and prompt_id not in self._rows[names[place - 1]]:
-                    lost = f"{names[place - 1]} has no line for its prompt {prompt_id[:40]!r}"
-                    if not mending:
-                        raise TableError(path, lost, LOST, number)
-                    logger.warning("%s: %s; it is done again", path, lost)
-                    continue
-                try:
-                    others = {each: self._rows[each][prompt_id] for each in names[:place]}
-                    check_links(name, row, others, self.settings)
-                except Fault as fault:
-                    raise TableError(path, str(fault), REMOVE, number) from None
-                rows[prompt_id] = row
-            self._rows[name] = rows
-            if len(rows) < len(found[name]):
-                self._replace(name, list(rows))
+            earlier_rows = {earlier: self._rows[earlier][prompt_id] for earlier in earlier_names}
+            try:
+                check_links(name, row, earlier_rows, self.settings)
+            except RowError as problem:
+                raise TableError(path, str(problem), _REMOVE_HINT, number) from None
+            rows[prompt_id] = row
+        return rows
 
     def _read(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The rows of a file with their lines, each as a run writes it."""
+        """The rows of a file with the numbers of their lines, checked."""
         path = self.path / name
         if not path.exists():
             path = path.with_name(name + PACKED)
         if not path.exists():
             return
-        for number, row in json_lines(path, REMOVE, ended=True):
+        for number, row in json_lines(path, _REMOVE_HINT, ended=True):
             try:
                 check_row(name, row)
-            except Fault as problem:
-                raise TableError(str(path), str(problem), REMOVE, number) from None
+            except RowError as problem:
+                raise TableError(str(path), str(problem), _REMOVE_HINT, number) from None
             yield number, row
 
 
-def line(row: dict[str, Any]) -> str:
+def _line(row: dict[str, Any]) -> str:
     """A row as a line of a file."""
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def checksum(data: Any) -> str:
-    """A hash of what JSON says, however it is laid out."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+def _cut_incomplete_line(path: Path) -> None:
+    """Cut off a last line that has no end."""
+    with path.open("rb+") as file:
+        file.truncate(file.read().rfind(b"\n") + 1)
+        os.fsync(file.fileno())
 
 
-def _sealed(path: Path) -> dict[str, Any] | None:
-    """What a JSON file with a checksum of itself says; None where it is not as it was written."""
-    with suppress(TableError):
-        data = read_json(path)
-        if isinstance(data, dict) and data.pop("seal", "") == checksum(data):
-            return data
-    return None
-
-
-def write_sealed(path: Path, data: Mapping[str, Any], sort_keys: bool = False) -> None:
-    """Write a JSON file with a checksum of itself."""
-    with atomic_writer(path, private=True) as file:
-        json.dump({**data, "seal": checksum(data)}, file, indent=2, sort_keys=sort_keys)
-        file.write("\n")
-
-
-def _packed(path: Path) -> Path:
-    """The file packed in place of itself."""
+def _pack(path: Path) -> Path:
+    """Compress a file in place, and return its new path."""
     packed = path.with_name(path.name + PACKED)
     with (
         atomic_path(packed, private=True) as temporary,

@@ -12,7 +12,7 @@ from darc.decide.method import decided_on
 from darc.engine.flags import FLAG_SENTENCES
 from darc.engine.outcome import Outcome
 from darc.files import jsonable
-from darc.runs.records import numbers, scores_row
+from darc.runs.records import number_lists, scores_row
 from darc.serve.errors import HELD
 from darc.serve.job import Job
 from darc.serve.replies import Reply
@@ -174,7 +174,7 @@ def _details(outcome: Outcome) -> dict[str, Any]:
     return {
         "texts": [_text_row(outcome, index) for index in range(len(outcome.candidates))],
         "scorers": [_scorer_row(outcome, place) for place in range(len(scores.scorers))],
-        "scores": numbers(decided_scores),
+        "scores": number_lists(decided_scores),
         "sample": scores.sample,
         **panel_fields,
     }
