@@ -12,7 +12,7 @@ from darc.errors import InputError
 from darc.files import atomic_writer
 
 if TYPE_CHECKING:
-    from darc.ratings.foreign_formats import Judgements
+    from darc.ratings.judgements import Judgements
 
 
 def add(parser: Parser) -> None:
@@ -33,8 +33,7 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Read, write, and say what was understood."""
-    from darc.ratings.foreign_formats import parse_scale
-    from darc.ratings.importing import read_judgements
+    from darc.ratings.importing import parse_scale, read_judgements
 
     scale = parse_scale(arguments.scale) if arguments.scale else {}
     made = read_judgements(arguments.file, columns_of(arguments), scale, arguments.split)

@@ -1,31 +1,48 @@
-"""Ratings from whatever people have: spreadsheets with columns of any name, exports, datasets."""
+"""Ratings from whatever people have: tables with columns of any name, exports, datasets."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from darc.errors import InputError, UnknownName, extra_needed
 from darc.files import json_lines, read_json
 from darc.ratings.columns import is_named
 from darc.ratings.database import Database, quoted
-from darc.ratings.foreign_formats import Judgements, Record, as_number, read_foreign, recognise
+from darc.ratings.foreign_formats import Record, read_foreign, recognise_format
+from darc.ratings.judgements import Judgements
 from darc.ratings.loading import DATASET_FILES, load_file, load_rows
 from darc.ratings.plain_files import plain_file
+from darc.ratings.raw_rows import RawRows
 
-# What people call the columns, the first that is there.
-WORDS = {
+#: What people call the column of each role; the first that a table has is taken.
+COLUMN_NAMES = {
     "prompt_id": ("prompt_id", "prompt", "question_id", "question", "item", "task", "id"),
     "candidate_id": (
-        "candidate_id", "candidate", "system", "model", "answer_id", "response_id", "answer",
-        "response", "output",
+        "candidate_id",
+        "candidate",
+        "system",
+        "model",
+        "answer_id",
+        "response_id",
+        "answer",
+        "response",
+        "output",
     ),
     "rater_id": ("rater_id", "rater", "annotator", "user", "worker", "judge", "person", "email"),
     "rating": ("rating", "score", "grade", "stars", "value", "label", "mark"),
     "system": ("system", "model"),
-}  # fmt: skip
-NEEDED = ("prompt_id", "candidate_id")
-MOST_WORDS = 12
-HUB = "hf:"
+}
+_NEEDED = ("prompt_id", "candidate_id")
+# How many words of a scale an error lists.
+_MAX_WORDS = 12
+# What the name of a dataset on Hugging Face starts with.
+_HUB = "hf:"
+_PARQUET_SUFFIXES = (".parquet", ".pq")
+_RECORD_SUFFIXES = (".json", ".jsonl", ".ndjson", *_PARQUET_SUFFIXES)
+
+Row = Mapping[str, str]
 
 
 def read_judgements(
@@ -34,47 +51,62 @@ def read_judgements(
     scale: Mapping[str, float] | None = None,
     split: str = "",
 ) -> Judgements:
-    """The judgements in a file of any format known here, or in a dataset of Hugging Face.
+    """Read the judgements in a file of any format known here, or in a dataset of Hugging Face.
 
-    `columns` and `scale` are for tables. A dataset is a folder, or hf:NAME; of its splits all are
-    read unless one is named.
+    Args:
+        path: A file, a folder with a dataset, or hf:NAME.
+        columns: What a table calls the column of a role.
+        scale: What the words of a table's ratings stand for.
+        split: The split of a dataset to read, all without one.
+
+    Raises:
+        InputError: It cannot be read, or a column cannot be told.
     """
     suffix = "".join(path.suffixes[-2:]).lower().removesuffix(".gz")
+    records: Sequence[Record]
     with Database() as db:
-        dataset = path.is_dir() or str(path).startswith(HUB)
-        if not dataset and not suffix.endswith((".json", ".jsonl", ".ndjson", ".parquet", ".pq")):
-            loaded = load_file(db, plain_file(path, None, db.spare_path))
+        if path.is_dir() or str(path).startswith(_HUB):
+            records = _read_dataset(path, split)
+        elif suffix.endswith(_RECORD_SUFFIXES):
+            records = _read_records(path, suffix, db)
         else:
-            records = _dataset(path, split) if dataset else _records(path, suffix, db)
-            if found := recognise(records[0]):
-                return read_foreign(found, records, str(path))
-            loaded = load_rows(db, records)
-        cells = zip(*map(loaded.texts, loaded.names), strict=True)
-        rows = [dict(zip(loaded.names, each, strict=True)) for each in cells]
-    return _table(str(path), loaded.names, rows, columns or {}, scale or {})
+            loaded = load_file(db, plain_file(path, None, db.spare_path))
+            return _read_table(str(path), loaded, columns or {}, scale or {})
+        foreign_format = recognise_format(records[0])
+        if foreign_format is not None:
+            return read_foreign(foreign_format, records, str(path))
+        loaded = load_rows(db, records)
+        return _read_table(str(path), loaded, columns or {}, scale or {})
 
 
-def _records(path: Path, suffix: str, db: Database) -> Sequence[Record]:
-    if suffix.endswith((".parquet", ".pq")):
-        name = quoted(plain_file(path, None, db.spare_path).path.resolve())
-        try:
-            found = db.run(f"FROM read_parquet({name}, hive_partitioning = false)")
-        except db.failure:
-            hint = "is it a file of another format?"
-            raise InputError(f"{path}: not a Parquet file that can be read", hint) from None
-        names = [each for each, *_ in found.description]
-        records = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+def _read_records(path: Path, suffix: str, db: Database) -> Sequence[Record]:
+    """The records of a file of JSON, JSON lines or Parquet."""
+    records: list[Any]
+    if suffix.endswith(_PARQUET_SUFFIXES):
+        records = _read_parquet(path, db)
     elif suffix.endswith(".json"):
-        whole = read_json(path)
-        records = whole if isinstance(whole, list) else [whole]
+        content = read_json(path)
+        records = content if isinstance(content, list) else [content]
     else:
         records = [record for _, record in json_lines(path)]
-    if not records or not all(isinstance(each, dict) for each in records):
-        raise InputError(f"{path}: there are no records", "give one JSON object a line, or a list")
+    if not records or not all(isinstance(record, dict) for record in records):
+        message = f"{path}: there are no records"
+        raise InputError(message, "give one JSON object per line, or a list")
     return records
 
 
-def _dataset(path: Path, split: str) -> list[Record]:
+def _read_parquet(path: Path, db: Database) -> list[Any]:
+    name = quoted(plain_file(path, None, db.spare_path).path.resolve())
+    try:
+        cursor = db.run(f"FROM read_parquet({name}, hive_partitioning = false)")
+    except db.failure:
+        hint = "is it a file of another format?"
+        raise InputError(f"{path}: not a Parquet file that can be read", hint) from None
+    names = [column for column, *_ in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _read_dataset(path: Path, split: str) -> list[Record]:
     """The records of a folder that was saved or downloaded, or of a dataset by its name."""
     with extra_needed("reading a dataset of Hugging Face", "datasets"):
         import datasets
@@ -84,93 +116,181 @@ def _dataset(path: Path, split: str) -> list[Record]:
         library.logging.set_verbosity_error()
     try:
         if any((path / name).is_file() for name in DATASET_FILES):
-            found = datasets.load_from_disk(str(path))
+            dataset = datasets.load_from_disk(str(path))
         else:
-            found = datasets.load_dataset(str(path).removeprefix(HUB), streaming=True)
+            dataset = datasets.load_dataset(str(path).removeprefix(_HUB), streaming=True)
     except Exception as problem:  # of any kind: the network's, the file system's, its own
         reason = str(problem).strip().split("\n")[0]
-        hint = f"name a folder that save_to_disk made or that was downloaded, or {HUB}OWNER/NAME"
-        raise InputError(f"{path}: no dataset that can be read ({reason})", hint) from None
-    parts = found if isinstance(found, dict) else {"": found}
+        hint = f"name a folder that save_to_disk made or that was downloaded, or {_HUB}OWNER/NAME"
+        raise InputError(f"{path}: not a dataset that can be read ({reason})", hint) from None
+    parts = dataset if isinstance(dataset, dict) else {"": dataset}
     if split and split not in parts:
         raise UnknownName("split", split, parts)
     return [record for name, part in parts.items() if split in ("", name) for record in part]
 
 
-def _table(
+@dataclass(frozen=True)
+class _TableColumns:
+    """Which column of a table plays which role."""
+
+    #: The table's column for each role that has one.
+    roles: Mapping[str, str]
+    #: The columns that hold ratings.
+    ratings: Sequence[str]
+    #: Whether each of these is of one rater, and is called by the rater's name.
+    one_per_rater: bool
+
+
+def _read_table(
+    source: str, loaded: RawRows, columns: Mapping[str, str], scale: Mapping[str, float]
+) -> Judgements:
+    """Read a table with one rating per row, or with one column per rater."""
+    names = loaded.names
+    cells = zip(*(loaded.texts(name) for name in names), strict=True)
+    rows = [dict(zip(names, row, strict=True)) for row in cells]
+    table = _find_columns(source, names, rows, columns, scale)
+    judgements = Judgements("a table")
+    if table.one_per_rater:
+        judgements = Judgements("a table with a column for each rater")
+    unknown_words: Counter[str] = Counter()
+    for number, row in enumerate(rows, 1):
+        values = {role: row[name].strip() for role, name in table.roles.items()}
+        for name in table.ratings:
+            rating = as_number(row[name], scale)
+            if rating is None:
+                word = row[name].strip()
+                if word:
+                    unknown_words[word] += 1
+                else:
+                    judgements.skipped["empty"] += 1
+                continue
+            rater = values.get("rater_id", "")
+            if table.one_per_rater:
+                rater = name.strip() or rater
+            judgements.rate(
+                values["prompt_id"],
+                values["candidate_id"],
+                rater or f"row {number}",
+                rating,
+                values.get("system", ""),
+            )
+    if unknown_words:
+        raise _unknown_words(source, unknown_words)
+    return judgements
+
+
+def _unknown_words(source: str, counts: Counter[str]) -> InputError:
+    words = [word for word, _ in counts.most_common(_MAX_WORDS)]
+    example = ",".join(f"{word}={number}" for number, word in enumerate(words, 1))
+    return InputError(
+        f"{source}: ratings such as {words[0]!r} are words",
+        f'say what they stand for: --scale "{example}", with the numbers as they should be',
+    )
+
+
+def _find_columns(
     source: str,
     header: Sequence[str],
-    rows: Sequence[Mapping[str, str]],
+    rows: Sequence[Row],
     columns: Mapping[str, str],
     scale: Mapping[str, float],
-) -> Judgements:
-    """A table with a rating a row, or a column a rater."""
-    known = {part: name for part in WORDS if (name := _column(source, header, part, columns))}
-    for part in NEEDED:
-        if part not in known:
+) -> _TableColumns:
+    """Find the column of each role, by what the user says or by what people call it.
+
+    Raises:
+        InputError: A column cannot be told.
+    """
+    roles = {}
+    for role in COLUMN_NAMES:
+        name = _find_column(source, header, role, columns)
+        if name:
+            roles[role] = name
+    for role in _NEEDED:
+        if role not in roles:
+            named = ", ".join(name for name in header if is_named(name))
             raise InputError(
-                f"{source}: no column looks like {part}",
-                f"name it: --column {part}=ONE, one of {', '.join(filter(is_named, header))}",
+                f"{source}: no column looks like {role}",
+                f"name it: --column {role}=ONE, one of {named}",
             )
-    wide, others = "rating" not in known, [n for n in header if n not in known.values()]
-    raters = [name for name in others if _holds_ratings(name, rows, scale)]
-    raters = raters if wide else [known["rating"]]
-    if not raters:
+    if "rating" in roles:
+        return _TableColumns(roles, [roles["rating"]], one_per_rater=False)
+    others = [name for name in header if name not in roles.values()]
+    rating_columns = [name for name in others if _holds_ratings(name, rows, scale)]
+    if not rating_columns:
         raise InputError(f"{source}: no column looks like a rating", "name it: --column rating=ONE")
-    if wide and len({tuple(row[known[part]] for part in NEEDED) for row in rows}) < len(rows):
-        # A candidate in several rows has a rater in each, and the one column is the rating.
-        if len(raters) > 1:
-            raise InputError(
-                f"{source}: a candidate has several rows, and each has several numbers",
-                f"say which is the rating: --column rating={raters[0]}",
-            )
-        wide, rest = False, [name for name in others if name not in raters]
-        if "rater_id" not in known and len(rest) != 1:
+    candidates = {tuple(row[roles[role]] for role in _NEEDED) for row in rows}
+    if len(candidates) == len(rows):
+        return _TableColumns(roles, rating_columns, one_per_rater=True)
+    # A candidate in several rows has a rater in each, and the one column of numbers is the rating.
+    if len(rating_columns) > 1:
+        raise InputError(
+            f"{source}: a candidate has several rows, and each has several numbers",
+            f"say which is the rating: --column rating={rating_columns[0]}",
+        )
+    if "rater_id" not in roles:
+        rest = [name for name in others if name not in rating_columns]
+        if len(rest) != 1:
             raise InputError(
                 f"{source}: a candidate has several rows, and no column looks like a rater",
                 "name it: --column rater_id=ONE",
             )
-        known.setdefault("rater_id", *rest[:1])
-    made = Judgements("a table with a column for each rater" if wide else "a table")
-    unknown: Counter[str] = Counter()
-    for number, row in enumerate(rows, 1):
-        own = {part: row[name].strip() for part, name in known.items()}
-        prompt, candidate = (own[part] for part in NEEDED)
-        for name in raters:
-            cell, value = row[name].strip(), as_number(row[name], scale)
-            if value is not None:
-                rater = (name.strip() if wide else "") or own.get("rater_id") or f"row {number}"
-                made.rate(prompt, candidate, rater, value, own.get("system", ""))
-            elif cell:
-                unknown[cell] += 1
-            else:
-                made.skipped["empty"] += 1
-    if unknown:
-        words = [word for word, _ in unknown.most_common(MOST_WORDS)]
-        offer = ",".join(f"{word}={place}" for place, word in enumerate(words, 1))
-        raise InputError(
-            f"{source}: ratings such as {words[0]!r} are words",
-            f'say what they stand for: --scale "{offer}", with the numbers as they should be',
-        )
-    return made
+        roles["rater_id"] = rest[0]
+    return _TableColumns(roles, rating_columns, one_per_rater=False)
 
 
-def _holds_ratings(
-    name: str, rows: Sequence[Mapping[str, str]], scale: Mapping[str, float]
-) -> bool:
+def _holds_ratings(name: str, rows: Sequence[Row], scale: Mapping[str, float]) -> bool:
+    """Whether all cells of a column that are not empty are ratings."""
     cells = [row[name] for row in rows if row[name].strip()]
     return bool(cells) and all(as_number(cell, scale) is not None for cell in cells)
 
 
-def _column(
-    source: str, header: Sequence[str], part: str, columns: Mapping[str, str]
+def _find_column(
+    source: str, header: Sequence[str], role: str, columns: Mapping[str, str]
 ) -> str | None:
-    if part in columns:
-        if columns[part] not in header:
-            known = ", ".join(filter(is_named, header))
-            raise InputError(f"{source}: there is no column {columns[part]!r}", f"it has {known}")
-        return columns[part]
+    """The column of a role: the one that the user names, or the first that is called like it."""
+    if role in columns:
+        name = columns[role]
+        if name not in header:
+            named = ", ".join(other for other in header if is_named(other))
+            raise InputError(f"{source}: there is no column {name!r}", f"it has {named}")
+        return name
+    # Of two columns that differ in case only, the first counts.
     by_word = {name.strip().casefold().replace(" ", "_"): name for name in reversed(header)}
-    taken = set(columns.values())
-    found = [by_word[word] for word in WORDS[part] if word in by_word]
-    return next((name for name in found if name not in taken), None)
+    for word in COLUMN_NAMES[role]:
+        if word in by_word and by_word[word] not in columns.values():
+            return by_word[word]
+    return None
+
+
+def parse_scale(text: str) -> dict[str, float]:
+    """What words stand for, from "bad=1,good=5".
+
+    Raises:
+        InputError: A part is not a word and a number.
+    """
+    scale = {}
+    for part in text.split(","):
+        word, _, number = part.partition("=")
+        word = word.strip().casefold()
+        try:
+            value = float(number)
+        except ValueError:
+            value = None
+        if not word or value is None:
+            message = f"--scale {text!r}: {part.strip()!r} is not a word and a number"
+            raise InputError(message, 'try "bad=1,good=5"')
+        scale[word] = value
+    return scale
+
+
+def as_number(text: str, scale: Mapping[str, float]) -> float | None:
+    """A rating: a number, also with a decimal comma, or a word of the scale; None for others."""
+    word = text.strip()
+    if word.casefold() in scale:
+        return scale[word.casefold()]
+    if word.count(",") == 1 and "." not in word:
+        word = word.replace(",", ".")
+    try:
+        return float(word)
+    except ValueError:
+        return None
