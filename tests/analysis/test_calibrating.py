@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.analysis.helpers import make_source
 
-from darc.analysis.calibrating import calibrate_against, calibrate_source
+from darc.analysis.calibrating import calibrate_against, calibrate_ratings
 from darc.analysis.reading import load_ratings
 from darc.decide.model.components import USUAL_WEIGHT
 from darc.ratings.ratings import Ratings
@@ -41,7 +41,7 @@ def test_disagreement_of_rewrites_earns_its_weight_from_people() -> None:
 
 def test_rewrites_alone_leave_disagreement_its_usual_weight() -> None:
     run, _ = sources(1.0)
-    learnt = calibrate_source(run).by_scorer[""]
+    learnt = calibrate_ratings(run).by_scorer[""]
     assert USUAL_WEIGHT < learnt.weight[REWRITES] < 0.08
     assert not learnt.raters
 
@@ -51,7 +51,7 @@ def test_few_ratings_of_people_change_nothing() -> None:
     few = {name: getattr(people, name)[:5] for name in ("prompt_ids", "candidate_ids", "samples")}
     few |= {name: getattr(people, name)[:5] for name in ("raters", "lengths", "questions", "texts")}
     learnt = calibrate_against(run, Ratings(**{**vars(people), **few})).by_scorer[""]
-    assert learnt.weight == calibrate_source(run).by_scorer[""].weight
+    assert learnt.weight == calibrate_ratings(run).by_scorer[""].weight
 
 
 def test_raters_of_a_panel_in_an_audit_log_are_known_by_name(tmp_path: Path) -> None:
@@ -66,5 +66,5 @@ def test_raters_of_a_panel_in_an_audit_log_are_known_by_name(tmp_path: Path) -> 
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     source = load_ratings(path)
     assert (source.kind, source.has_raters) == ("panel", True)
-    found = calibrate_source(source).by_scorer[""].raters
+    found = calibrate_ratings(source).by_scorer[""].raters
     assert found == pytest.approx(raters, abs=0.2)

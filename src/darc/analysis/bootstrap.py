@@ -7,12 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.typing import Array, Mask
+from darc.typing import Array, Integers, Mask
 
+#: The number of resamples.
 DRAWS = 2000
+#: The level of intervals.
 LEVEL = 0.95
+#: Differences below this share of the values are rounding.
 ROUNDING = 1e-12
-CELLS = 1_000_000
+# How many counts are worked on at a time.
+_CELLS = 1_000_000
+
+#: A function of the weights of the prompts, (B, P).
 Statistic = Callable[[Array], Array]
 
 
@@ -27,8 +33,8 @@ def draw_counts(prompts: int, draws: int, seed: int) -> NDArray[Any]:
 
 
 def _blocks(counts: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Some resamples at a time, of about `CELLS` cells together."""
-    step = max(1, CELLS // max(1, counts.shape[1]))
+    """Some resamples at a time, of about `_CELLS` cells together."""
+    step = max(1, _CELLS // max(1, counts.shape[1]))
     for start in range(0, len(counts), step):
         yield counts[start : start + step]
 
@@ -39,19 +45,28 @@ def resampled(statistic: Statistic, counts: NDArray[Any]) -> Array:
 
 
 def average(values: Array, among: Mask, counts: Array) -> Array:
-    """Weighted means (B, R, A) of values (R, A, P) over the prompts `among` (R, P).
+    """Weighted means over prompts. O(B R A P) by matrix products.
 
-    `counts` (B, P) are the weights of the prompts; a value that is NaN is left out of its own mean,
-    and a mean without values is NaN. Where all splits and methods have the same prompts, R is 1 in
-    the result, whose mean over splits is the same. O(B R A P) by matrix products.
+    A value that is NaN is left out of its own mean, and a mean without values is NaN.
+
+    Args:
+        values: Values (R, A, P).
+        among: The prompts that count, (R, P).
+        counts: Weights of the prompts, (B, P).
+
+    Returns:
+        Means (B, R, A). Where all splits and methods have the same prompts, R is 1, and the mean
+        over splits is the same.
     """
-    there = among[:, None, :] & ~np.isnan(values)
-    filled = np.where(there, values, 0.0)
-    if (there == there[:1, :1]).all():
-        filled, there = filled.mean(axis=0, keepdims=True), there[:1, :1]
-    elif (there == there[:, :1]).all():
-        there = there[:, :1]
-    total, size = (_weighted(each, counts) for each in (filled, there.astype(np.float64)))
+    present = among[:, None, :] & ~np.isnan(values)
+    filled = np.where(present, values, 0.0)
+    if (present == present[:1, :1]).all():
+        filled = filled.mean(axis=0, keepdims=True)
+        present = present[:1, :1]
+    elif (present == present[:, :1]).all():
+        present = present[:, :1]
+    total = _weighted(filled, counts)
+    size = _weighted(present.astype(np.float64), counts)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(size > 0, total / size, np.nan).transpose(2, 0, 1))
 
@@ -63,31 +78,56 @@ def _weighted(values: Array, counts: Array) -> Array:
 
 
 def tail(values: Array, among: Mask, counts: Array, share: float = 0.1) -> Array:
-    """Weighted means (B, R, A) of the ceil(share N) lowest of values (R, A, P) among (R, P).
+    """Weighted means of the ceil(share N) lowest values. O(B R A P).
 
-    N is the weight of the prompts that have a value. O(B R A P).
+    Args:
+        values: Values (R, A, P).
+        among: The prompts that count, (R, P).
+        counts: Weights of the prompts, (B, P).
+        share: The share of N, the weight of the prompts that have a value.
+
+    Returns:
+        Means (B, R, A).
     """
-    there = among[:, None, :] & ~np.isnan(values)
-    wanted = np.ceil(share * _weighted(there.astype(np.float64), counts) - 1e-9)
+    present = among[:, None, :] & ~np.isnan(values)
+    tail_weight = np.ceil(share * _weighted(present.astype(np.float64), counts) - 1e-9)
     by_prompt = np.ascontiguousarray(counts.T, dtype=np.float64)
     result = np.full((len(counts), *values.shape[:2]), np.nan)
-    for r, a in np.ndindex(*values.shape[:2]):
-        place = np.flatnonzero(there[r, a])
-        if not place.size:
-            continue
-        place = place[np.argsort(values[r, a, place], kind="stable")]
-        size = min(place.size, int(1.5 * share * place.size) + 12)
-        while size < place.size and (by_prompt[place[:size]].sum(axis=0) < wanted[r, a]).any():
-            size = min(place.size, 2 * size)
-        weight = by_prompt[place[:size]]
-        excess = np.cumsum(weight, axis=0)
-        excess -= wanted[r, a]
-        np.maximum(excess, 0.0, out=excess)
-        np.subtract(weight, excess, out=weight)
-        np.maximum(weight, 0.0, out=weight)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            result[:, r, a] = (values[r, a, place[:size]] @ weight) / wanted[r, a]
+    for split, method in np.ndindex(*values.shape[:2]):
+        prompts = np.flatnonzero(present[split, method])
+        if prompts.size:
+            order = np.argsort(values[split, method, prompts], kind="stable")
+            result[:, split, method] = _tail_mean(
+                values[split, method], prompts[order], by_prompt, tail_weight[split, method], share
+            )
     return result
+
+
+def _tail_mean(
+    values: Array, ascending: Integers, by_prompt: Array, tail_weight: Array, share: float
+) -> Array:
+    """The weighted mean of the lowest values, (B,).
+
+    Args:
+        values: Values (P,).
+        ascending: The prompts in the order of their values.
+        by_prompt: Weights of the prompts in each resample, (P, B).
+        tail_weight: How much weight the tail of each resample has, (B,).
+        share: About how much of the prompts the tail is.
+    """
+    # Few prompts are enough for most resamples; more are taken until they are for all.
+    size = min(ascending.size, int(1.5 * share * ascending.size) + 12)
+    while size < ascending.size and (by_prompt[ascending[:size]].sum(axis=0) < tail_weight).any():
+        size = min(ascending.size, 2 * size)
+    lowest = ascending[:size]
+    weight = by_prompt[lowest]
+    excess = np.cumsum(weight, axis=0)
+    excess -= tail_weight
+    np.maximum(excess, 0.0, out=excess)
+    np.subtract(weight, excess, out=weight)
+    np.maximum(weight, 0.0, out=weight)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((values[lowest] @ weight) / tail_weight)
 
 
 def over_splits(values: Array) -> Array:

@@ -1,11 +1,10 @@
-"""Calibrations of the rule `auto` from a source, or from a run and people's ratings of it."""
+"""Calibrations of the rule `auto` from ratings, or from a run and people's ratings of it."""
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.analysis.frame import WORDS
 from darc.analysis.weighted_ranks import partial_correlation
@@ -19,43 +18,63 @@ from darc.errors import InputError
 from darc.ratings.joining import join
 from darc.ratings.ratings import Ratings
 from darc.types import clipped
-from darc.typing import Array
+from darc.typing import Array, Mask
 
 # Weights of disagreement differ by about this much from the usual one.
-SPREAD = 0.25
-GROUPS, FEWEST_PROMPTS = 20, 10
-# So many hashes of prompts are kept, the smallest: enough to meet any notable overlap.
-KEPT = 64
+_WEIGHT_SPREAD = 0.25
+# The number of groups of prompts of which the jackknife leaves one out.
+_GROUPS = 20
+# With fewer prompts, people's ratings of a run say nothing.
+_FEWEST_PROMPTS = 10
+# How many hashes of prompts are stored, the smallest: enough to meet any notable overlap.
+_STORED_HASHES = 64
+# What rewrites teach about people: nothing but the effects of systems.
+_SYSTEM_FIELDS = ("within", "within_df", "systems", "system_errors", "inflation")
 
 
-def calibrate_source(source: Ratings, lam: float = 2.0) -> Calibrations:
-    """What a source teaches, scorer by scorer.
+def calibrate_ratings(ratings: Ratings, lam: float = 2.0) -> Calibrations:
+    """Learn from ratings, scorer by scorer.
 
-    Rewrites show how wording moves a scorer, not whether people disagree: from them nothing but the
-    systems' effects is learnt, and disagreement keeps its usual weight.
+    Rewrites show how wording moves a scorer, not whether people disagree: from them nothing but
+    the systems' effects is learnt, and disagreement has its usual weight.
+
+    Args:
+        ratings: The ratings.
+        lam: The weight of sigma in what is to be raised.
     """
-    ratings, systems = _on_one_scale(source), None
-    if source.systems:
-        systems = recurring_systems(system_ids(source.systems, source.shape[2]))
-    found = []
-    for m in range(ratings.shape[1]):
-        raters = Ids(source.raters[:, m], tuple(source.rater_names)) if source.has_raters else None
-        learnt = learn(ratings[:, m], raters, systems, lam)
-        if raters is not None:
-            found.append(with_intervals(learnt, ratings[:, m], raters, systems))
+    values = _on_one_scale(ratings)
+    systems = None
+    if ratings.systems:
+        systems = recurring_systems(system_ids(ratings.systems, ratings.shape[2]))
+    calibrations = []
+    for scorer in range(len(ratings.scorers)):
+        scores = values[:, scorer]
+        if ratings.has_raters:
+            raters = Ids(ratings.raters[:, scorer], tuple(ratings.rater_names))
+            learnt = learn(scores, raters, systems, lam)
+            calibrations.append(with_intervals(learnt, scores, raters, systems))
         else:
-            names = ("within", "within_df", "systems", "system_errors", "inflation")
-            kept = {name: getattr(learnt, name) for name in names}
-            found.append(_with_weights(replace(DEFAULT, lam=lam, **kept), ratings[:, m]))
-    return _named(source, found)
+            learnt = learn(scores, None, systems, lam)
+            effects = {name: getattr(learnt, name) for name in _SYSTEM_FIELDS}
+            usual = replace(DEFAULT, lam=lam, **effects)
+            calibrations.append(_with_weights(usual, scores))
+    return _by_scorer(ratings, calibrations)
 
 
 def calibrate_against(run: Ratings, people: Ratings, lam: float = 2.0) -> Calibrations:
-    """What a run teaches, disagreement weighed as far as people's ratings of its answers bear out.
+    """Learn from a run, with disagreement weighed as far as people's ratings bear it out.
 
     For each scorer, people's mean - lam sigma of a candidate is regressed, within prompts, on the
     mean and the disagreement of its rewrites. What that makes of a unit of disagreement counts as
     precisely as it is known, beside the usual weight.
+
+    Args:
+        run: The scores of a run.
+        people: People's ratings of its answers.
+        lam: The weight of sigma in what is to be raised.
+
+    Raises:
+        InputError: They are not a run and ratings of its answers.
     """
     if run.kind == "rater" or people.kind != "rater":
         raise InputError(
@@ -63,96 +82,132 @@ def calibrate_against(run: Ratings, people: Ratings, lam: float = 2.0) -> Calibr
             "give a run folder or an audit log first, then a file of ratings",
         )
     joined = join(run, people)
-    judged = [Features(joined.human.samples[:, m]) for m in range(joined.human.shape[1])]
-    known = np.all([each.count > 0 for each in judged], axis=0)
-    spread = np.mean([each.disagreement for each in judged], axis=0)
-    worth = np.mean([each.mean for each in judged], axis=0) - lam * spread
-    whole = calibrate_source(run, lam)
+    human = [Features(joined.human.samples[:, m]) for m in range(joined.human.shape[1])]
+    is_rated = np.all([features.count > 0 for features in human], axis=0)
+    spread = np.mean([features.disagreement for features in human], axis=0)
+    mean = np.mean([features.mean for features in human], axis=0)
+    opinion = _Opinion(worth=mean - lam * spread, spread=spread, is_rated=is_rated)
     scores = _on_one_scale(joined.proxy)
-    found = []
-    for m, learnt in enumerate(whole.by_scorer.values()):
-        features = Features(scores[:, m])
-        among = known & (features.count >= 2)
-        earned = _earned(features, worth, spread, among, lam)
-        found.append(_with_weight(learnt, features, lam, *earned) if earned else learnt)
-    return _named(run, found)
+    calibrations = []
+    for scorer, learnt in enumerate(calibrate_ratings(run, lam).by_scorer.values()):
+        features = Features(scores[:, scorer])
+        evidence = _evidence_of(features, opinion, lam)
+        if evidence is not None:
+            learnt = _with_evidence(learnt, features, lam, evidence)
+        calibrations.append(learnt)
+    return _by_scorer(run, calibrations)
 
 
-def _earned(
-    features: Features, worth: Array, spread: Array, among: NDArray[np.bool_], lam: float
-) -> tuple[float, float, float, float] | None:
-    """What people make of the candidates marked (P, K), None where they are too few to say.
+@dataclass(frozen=True, eq=False)
+class _Opinion:
+    """What people think of each candidate, (P, K) each."""
 
-    The weight that they give a unit of rewrites' disagreement, and its standard error; the
-    correlation of rewrites' disagreement with theirs, the means taken out; and z of what choosing
-    by mean - weight disagreement gains over the mean.
-    """
+    #: Their mean - lam sigma.
+    worth: Array
+    #: Their disagreement.
+    spread: Array
+    #: Whether they rated it.
+    is_rated: Mask
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What people's ratings say of the disagreement of rewrites."""
+
+    #: The weight that they give a unit of it.
+    weight: float
+    #: The standard error of that weight.
+    error: float
+    #: Its correlation with people's disagreement, the means taken out.
+    correlation: float
+    #: z of what choosing by mean - weight disagreement gains over the mean.
+    z: float
+
+
+def _evidence_of(features: Features, opinion: _Opinion, lam: float) -> _Evidence | None:
+    """What people make of rewrites' disagreement, None where they are too few to say."""
+    among = opinion.is_rated & (features.count >= 2)
     among = among & (among.sum(axis=1, keepdims=True) > 1)
     prompts = np.flatnonzero(among.any(axis=1))
-    if len(prompts) < FEWEST_PROMPTS:
+    if len(prompts) < _FEWEST_PROMPTS:
         return None
-    columns = np.stack([features.mean, features.disagreement, worth, spread], axis=2)
-    middle = np.where(among[..., None], columns, 0.0).sum(axis=1, keepdims=True)
-    middle /= np.maximum(among.sum(axis=1), 1)[:, None, None]
-    rows = (columns - middle)[among]
-    group = (np.random.default_rng(0).permutation(len(worth)) % GROUPS)[np.nonzero(among)[0]]
-    weight = _weight(rows, lam)
-    without = [_weight(rows[group != each], lam) for each in range(GROUPS)]
-    error = float(np.std(without) * np.sqrt(GROUPS - 1))
-    related = partial_correlation(np.corrcoef(rows[:, [1, 3, 0]].T)[None])[0]
-    calm = features.mean - weight * features.disagreement
-    ours, base = (np.where(among, by, -np.inf).argmax(axis=1) for by in (calm, features.mean))
-    gain = worth[prompts, ours[prompts]] - worth[prompts, base[prompts]]
-    noise = float(gain.std() / np.sqrt(len(gain)))
-    check = float(gain.mean()) / noise if noise > 0 else 0.0
-    return weight, error, max(0.0, float(np.nan_to_num(related))), check
+    columns = [features.mean, features.disagreement, opinion.worth, opinion.spread]
+    rows = _within_prompts(np.stack(columns, axis=2), among)
+    weight = _regressed_weight(rows, lam)
+    group_of_prompt = np.random.default_rng(0).permutation(len(among)) % _GROUPS
+    group = group_of_prompt[np.nonzero(among)[0]]
+    without = [_regressed_weight(rows[group != number], lam) for number in range(_GROUPS)]
+    correlations = np.asarray(np.corrcoef(rows[:, [1, 3, 0]].T))
+    correlation = float(np.nan_to_num(partial_correlation(correlations[None])[0]))
+    cautious = features.mean - weight * features.disagreement
+    ours = np.where(among, cautious, -np.inf).argmax(axis=1)
+    best_of_k = np.where(among, features.mean, -np.inf).argmax(axis=1)
+    gain = opinion.worth[prompts, ours[prompts]] - opinion.worth[prompts, best_of_k[prompts]]
+    gain_error = float(gain.std() / np.sqrt(len(gain)))
+    z = 0.0
+    if gain_error > 0:
+        z = float(gain.mean()) / gain_error
+    return _Evidence(
+        weight=weight,
+        error=float(np.std(without) * np.sqrt(_GROUPS - 1)),
+        correlation=max(0.0, correlation),
+        z=z,
+    )
 
 
-def _weight(rows: Array, lam: float) -> float:
-    """What a unit of disagreement counts against one of the mean, by least squares."""
+def _within_prompts(columns: Array, among: Mask) -> Array:
+    """The columns (P, K, C) of the marked candidates less their prompt's mean, (N, C)."""
+    total = np.where(among[..., None], columns, 0.0).sum(axis=1, keepdims=True)
+    total /= np.maximum(among.sum(axis=1), 1)[:, None, None]
+    return np.asarray((columns - total)[among])
+
+
+def _regressed_weight(rows: Array, lam: float) -> float:
+    """What a unit of disagreement counts against one of the mean, by least squares.
+
+    Args:
+        rows: Mean, disagreement and worth of each candidate, in the first three columns.
+        lam: The largest weight.
+    """
     slope, cost = np.linalg.lstsq(rows[:, :2], rows[:, 2], rcond=None)[0].tolist()
-    return float(np.clip(-cost / slope, 0.0, lam)) if slope > 0 else 0.0
+    if not slope > 0:
+        return 0.0
+    return float(np.clip(-cost / slope, 0.0, lam))
 
 
-def _with_weight(
-    learnt: Calibration,
-    features: Features,
-    lam: float,
-    weight: float,
-    error: float,
-    related: float,
-    check: float,
+def _with_evidence(
+    learnt: Calibration, features: Features, lam: float, evidence: _Evidence
 ) -> Calibration:
-    """The calibration whose weight at the commonest count is what was earned.
+    """The calibration whose weight at the commonest count is what people's ratings say.
 
     Variances that give this weight are written down, and as many degrees of freedom as make its
     precision count beside the usual weight.
     """
-    usual = int(np.bincount(features.count[features.count >= 2]).argmax())
-    weight = min(weight, max(0.5, CAP_PER_RELIABILITY * related))
+    commonest = int(np.bincount(features.count[features.count >= 2]).argmax())
+    weight = min(evidence.weight, max(0.5, CAP_PER_RELIABILITY * evidence.correlation))
     spread = learnt.noise[2]
-    _, shrink = learnt.by_count(usual)
-    gain = min(weight * float(shrink[usual]) / max(lam, 1e-9), 0.99)
-    variance = spread / (usual - 1) * gain / (1 - gain)
-    seen = USUAL_DF * (SPREAD / max(error, 1e-3)) ** 2
-    share = seen / (seen + USUAL_DF)
+    _, shrink = learnt.by_count(commonest)
+    reliability = min(weight * float(shrink[commonest]) / max(lam, 1e-9), 0.99)
+    variance = spread / (commonest - 1) * reliability / (1 - reliability)
+    df = USUAL_DF * (_WEIGHT_SPREAD / max(evidence.error, 1e-3)) ** 2
+    share = df / (df + USUAL_DF)
     middle = share * weight + (1 - share) * min(USUAL_WEIGHT, lam)
-    width = 1.96 * share * error
-    made = replace(
+    width = 1.96 * share * evidence.error
+    calibrated = replace(
         learnt,
         noise=(1.0, 0.0, spread),
         noise_df=float((features.count >= 3).sum()) + 10.0,
         candidates=((learnt.candidates[0][0], 0.0), (0.0, variance)),
-        candidates_df=seen,
-        reliability=min(1.0, related),
-        check=check,
+        candidates_df=df,
+        reliability=min(1.0, evidence.correlation),
+        check=evidence.z,
         intervals={"weight": (max(0.0, middle - width), min(lam, middle + width))},
     )
-    return _with_weights(made, features.ratings)
+    return _with_weights(calibrated, features.ratings)
 
 
 def _with_weights(learnt: Calibration, ratings: Array) -> Calibration:
-    """The calibration with its weight and shrinkage at the counts that there are."""
+    """The calibration with its weight and shrinkage at the counts of these ratings (P, K, n)."""
     count = (~np.isnan(ratings)).sum(axis=-1)
     weight, shrink = learnt.by_count(int(count.max()))
     counts = np.unique(count[count > 0]).tolist()
@@ -163,32 +218,42 @@ def _with_weights(learnt: Calibration, ratings: Array) -> Calibration:
     )
 
 
-def _on_one_scale(source: Ratings) -> Array:
+def _on_one_scale(ratings: Ratings) -> Array:
     """The samples as the rule sees them: those of several scorers in common units."""
-    samples = clipped(source.samples, source.bounds)
-    pools = Pools(samples, normalize=source.constants if len(source.scorers) > 1 else None)
-    return pools.normalized(samples)
+    samples = clipped(ratings.samples, ratings.bounds)
+    normalize = None
+    if len(ratings.scorers) > 1:
+        normalize = ratings.constants
+    return Pools(samples, normalize=normalize).normalized(samples)
 
 
-def _named(source: Ratings, found: Sequence[Calibration]) -> Calibrations:
-    names = source.scorers if len(source.scorers) > 1 else [""]
-    kept = tuple(sorted(prompt_hashes(source))[:KEPT])
-    pairs = zip(names, found, strict=True)
-    return Calibrations({name: replace(each, prompts=kept) for name, each in pairs})
+def _by_scorer(ratings: Ratings, calibrations: Sequence[Calibration]) -> Calibrations:
+    """The calibrations by scorer, with the hashes of the prompts that they are from."""
+    names: Sequence[str] = [""]
+    if len(ratings.scorers) > 1:
+        names = ratings.scorers
+    hashes = tuple(sorted(prompt_hashes(ratings))[:_STORED_HASHES])
+    by_scorer = {}
+    for name, calibration in zip(names, calibrations, strict=True):
+        by_scorer[name] = replace(calibration, prompts=hashes)
+    return Calibrations(by_scorer)
 
 
-def prompt_hashes(source: Ratings) -> set[str]:
+def prompt_hashes(ratings: Ratings) -> set[str]:
     """A hash of every prompt's id and samples, whatever the order of its candidates and raters."""
-    made = set()
-    for name, samples in zip(source.prompt_ids, source.samples, strict=True):
+    hashes = set()
+    for prompt_id, samples in zip(ratings.prompt_ids, ratings.samples, strict=True):
         values = np.sort(samples[~np.isnan(samples)]).tobytes()
-        made.add(hashlib.blake2b(name.encode() + values, digest_size=8).hexdigest())
-    return made
+        digest = hashlib.blake2b(prompt_id.encode() + values, digest_size=8)
+        hashes.add(digest.hexdigest())
+    return hashes
 
 
-def leak_warning(source: Ratings, calibrations: Calibrations | None) -> str:
-    """A sentence where a calibration was learnt from prompts that it is now judged on, or none."""
-    given = () if calibrations is None else calibrations.by_scorer.values()
-    if not given or not prompt_hashes(source).intersection(*[each.prompts for each in given]):
+def leak_warning(ratings: Ratings, calibrations: Calibrations | None) -> str:
+    """A warning where a calibration was learnt from prompts that judge it now, or an empty text."""
+    if calibrations is None or not calibrations.by_scorer:
         return ""
-    return f"{source.name}: {WORDS['warnings']['leak']}"
+    learnt_from = [calibration.prompts for calibration in calibrations.by_scorer.values()]
+    if not prompt_hashes(ratings).intersection(*learnt_from):
+        return ""
+    return f"{ratings.name}: {WORDS['warnings']['leak']}"

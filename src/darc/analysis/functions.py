@@ -17,18 +17,21 @@ if TYPE_CHECKING:
 # A path, `Ratings`, a data frame of pandas or polars, or a list of mappings.
 RatingsInput = Any
 
+_PARAGRAPHS = "{% for sentence in sentences %}<p>{{ sentence }}</p>{% endfor %}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
-    """What an analysis found: sentences, tables by name, and pictures by name.
+    """What an analysis says: sentences, tables and pictures."""
 
-    `result` is what the analysis itself returns, with everything that it knows.
-    """
-
+    #: What it says in words.
     sentences: tuple[str, ...]
+    #: Its tables by name, the most important one first.
     tables: Mapping[str, Frame]
+    #: What the analysis itself returns, with everything that it knows.
     result: Any
-    _drawn: Callable[[], Mapping[str, "Figure"]]
+    # Draws its pictures, by name.
+    _draw_figures: Callable[[], Mapping[str, "Figure"]]
 
     def __repr__(self) -> str:
         return "\n".join(self.sentences)
@@ -37,119 +40,151 @@ class Analysis:
         from darc.analysis.report.html_tables import frame_html
         from darc.views.html import environment
 
-        text = "{% for each in said %}<p>{{ each }}</p>{% endfor %}"
-        said = environment().from_string(text).render(said=self.sentences)
-        return said + "".join(frame_html(frame) for frame in list(self.tables.values())[:1])
+        html = environment().from_string(_PARAGRAPHS).render(sentences=self.sentences)
+        first_table = next(iter(self.tables.values()), None)
+        if first_table is not None:
+            html += frame_html(first_table)
+        return str(html)
 
     def plot(self, name: str = "") -> ShownFigure:
-        """A picture, the first one unless it is named."""
-        drawn = self._drawn()
-        return ShownFigure(_named("picture", name, drawn), name or next(iter(drawn)))
+        """Draw a picture, the first one unless it is named."""
+        figures = self._draw_figures()
+        return ShownFigure(_by_name("picture", name, figures), name or next(iter(figures)))
 
     def to_pandas(self, name: str = "") -> Any:
-        """A table as a data frame of pandas, the first one unless it is named."""
+        """Make a data frame of pandas of a table, the first one unless it is named."""
         try:
             import pandas as pd
         except ImportError:
             raise InputError("a data frame needs pandas", "pip install pandas") from None
-        frame = _named("table", name, self.tables)
+        frame = _by_name("table", name, self.tables)
         return pd.DataFrame.from_records(frame.records(), columns=list(frame.columns))
 
 
 def evaluate(*ratings: RatingsInput, rules: Sequence[str] = (), **settings: Any) -> Analysis:
-    """Which rule beats Best-of-K on ratings that did not select, as `darc eval` finds it.
+    """Say which rule beats Best-of-K on ratings that did not select, as `darc eval` does.
 
-    `settings` are those of `darc.analysis.evaluate.contest.ContestSettings`. Runs and ratings of
-    the same candidates may be given together.
+    Args:
+        *ratings: Ratings; runs and ratings of the same candidates may be given together.
+        rules: The rules to compare, all without any.
+        **settings: Those of `darc.analysis.evaluate.settings.ContestSettings`.
     """
-    from darc.analysis.evaluate.evaluation import evaluate as compared
+    from darc.analysis.evaluate import evaluation
     from darc.analysis.evaluate.settings import ContestSettings
     from darc.analysis.evaluate.verdict import summary, verdicts
     from darc.analysis.report.figures import draw_figures
     from darc.settings.validation import validate_settings
 
-    sources = [_source(each, place) for place, each in enumerate(ratings)]
-    chosen = validate_settings(ContestSettings, {"rules": rules, **settings})
-    result = compared(sources, chosen, ablations=False)
-    tables = {frame.name: frame for frame in result.frames}
-    order = ["human", *(name for name in tables if name != "human")]
+    inputs = [_load(item, number) for number, item in enumerate(ratings)]
+    contest_settings = validate_settings(ContestSettings, {"rules": rules, **settings})
+    result = evaluation.evaluate(inputs, contest_settings, ablations=False)
+    frames = sorted(result.frames, key=lambda frame: frame.name != "human")
     return Analysis(
-        tuple(summary(result, verdicts(result))),
-        {name: tables[name] for name in order if name in tables},
-        result,
-        lambda: {each.name: each.figure for each in draw_figures(result.frames)},
+        sentences=tuple(summary(result, verdicts(result))),
+        tables={frame.name: frame for frame in frames},
+        result=result,
+        _draw_figures=lambda: {
+            drawing.name: drawing.figure for drawing in draw_figures(result.frames)
+        },
     )
 
 
 def diagnose(ratings: RatingsInput, scorer: int = 0, **options: Any) -> Analysis:
-    """Whether the raters' disagreement is signal, as `darc diagnose` finds it.
+    """Say whether the raters' disagreement is signal, as `darc diagnose` does.
 
-    `options` are those of `darc.analysis.diagnose.diagnosis.diagnose`.
+    Args:
+        ratings: The ratings.
+        scorer: The index of the scorer to look at.
+        **options: Those of `darc.analysis.diagnose.diagnosis.diagnose`.
     """
-    from darc.analysis.diagnose.diagnosis import diagnose as made
+    from darc.analysis.diagnose import diagnosis
     from darc.analysis.diagnose.plot import draw_diagnosis
     from darc.analysis.diagnose.summary import summarize_diagnosis
     from darc.analysis.diagnose.tables import diagnosis_tables
 
-    result = made(_source(ratings), scorer, **options)
-    said = summarize_diagnosis(result)
-    tables = {frame.name: frame for frame in diagnosis_tables(result)}
-    sentences = (*said.sentences, *said.notes)
-    return Analysis(sentences, tables, result, lambda: {"diagnosis": draw_diagnosis([result])})
+    result = diagnosis.diagnose(_load(ratings), scorer, **options)
+    summary = summarize_diagnosis(result)
+    return Analysis(
+        sentences=(*summary.sentences, *summary.notes),
+        tables={frame.name: frame for frame in diagnosis_tables(result)},
+        result=result,
+        _draw_figures=lambda: {"diagnosis": draw_diagnosis([result])},
+    )
 
 
 def tune(ratings: RatingsInput, objective: str = "", lam: float = 2.0, **options: Any) -> Analysis:
-    """A rule and its strengths, chosen on some prompts and measured on others, as by `darc tune`.
+    """Choose a rule and its parameters on some prompts and measure it on others, as `darc tune`.
 
-    `options` are those of `darc.analysis.tune.tuning.tune`; `result` is the `Advice`, with its
-    `setting`.
+    Args:
+        ratings: The ratings.
+        objective: What to raise: tradeoff, cvar or mean.
+        lam: The weight of sigma in the tradeoff.
+        **options: Those of `darc.analysis.tune.tuning.tune`.
+
+    Returns:
+        An analysis whose `result` is the `Advice`, with its `setting`.
     """
+    from darc.analysis.tune import tuning
     from darc.analysis.tune.advice import recommend
     from darc.analysis.tune.objective import Objective
     from darc.analysis.tune.plot import draw_tuned
-    from darc.analysis.tune.tuning import tune as made
 
-    aim = Objective(objective, lam) if objective else None
-    advice = recommend(made(_source(ratings), aim, **options))
-    assert advice.tuned is not None
+    aim = None
+    if objective:
+        aim = Objective(objective, lam)
+    tuned = tuning.tune(_load(ratings), aim, **options)
+    advice = recommend(tuned)
     rows = [
-        {"rule": row.rule, "setting": row.setting.text}
-        | {"delta": row.gain, "low_delta": row.low, "high_delta": row.high}
-        | {"in_sample": row.in_sample, "mean": row.mean, "sigma": row.sigma}
-        for row in advice.tuned.rows
+        {
+            "rule": row.rule,
+            "setting": row.setting.text,
+            "delta": row.gain,
+            "low_delta": row.low,
+            "high_delta": row.high,
+            "in_sample": row.in_sample,
+            "mean": row.mean,
+            "sigma": row.sigma,
+        }
+        for row in tuned.rows
     ]
-    title = f"Gain in {advice.tuned.objective.words} on prompts held out"
+    title = f"Gain in {tuned.objective.words} on prompts held out"
     return Analysis(
-        (advice.headline, advice.cost, *advice.notes),
-        {"rules": Frame.of("rules", title, rows)},
-        advice,
-        lambda: {"tuned": draw_tuned(advice)},
+        sentences=(advice.headline, advice.cost, *advice.notes),
+        tables={"rules": Frame.of("rules", title, rows)},
+        result=advice,
+        _draw_figures=lambda: {"tuned": draw_tuned(advice)},
     )
 
 
 def compare(ratings: RatingsInput, threshold: float | None = None, **options: Any) -> Analysis:
-    """Which system is best for everyone, as `darc compare` finds it.
+    """Say which system is best for everyone, as `darc compare` does.
 
-    `options` are those of `darc.analysis.compare.comparison.compare_systems`.
+    Args:
+        ratings: The ratings.
+        threshold: The rating below which people are unhappy.
+        **options: Those of `darc.analysis.compare.comparison.compare_systems`.
     """
     from darc.analysis.compare.comparison import compare_systems
     from darc.analysis.compare.plot import draw_leaderboard
 
-    result = compare_systems(_source(ratings), threshold, **options)
-    rows = [asdict(each) for each in result.standings]
-    for row in rows:
+    result = compare_systems(_load(ratings), threshold, **options)
+    rows = []
+    for standing in result.standings:
+        row = asdict(standing)
         row["low"], row["high"] = row.pop("interval")
-    columns = [name for name in rows[0] if result.by_group or not name.startswith("worst_group")]
-    table = [{name: row[name] for name in columns} for row in rows]
+        if not result.by_group:
+            row = {name: row[name] for name in row if not name.startswith("worst_group")}
+        rows.append(row)
     return Analysis(
-        (result.verdict,),
-        {"standings": Frame.of("standings", f"Systems of {result.name}", table)},
-        result,
-        lambda: {"systems": draw_leaderboard(result)},
+        sentences=(result.verdict,),
+        tables={"standings": Frame.of("standings", f"Systems of {result.name}", rows)},
+        result=result,
+        _draw_figures=lambda: {"systems": draw_leaderboard(result)},
     )
 
 
-def _source(ratings: RatingsInput, place: int = 0) -> Ratings:
+def _load(ratings: RatingsInput, number: int = 0) -> Ratings:
+    """Load ratings; those without a name are called by their number among several."""
     from darc.analysis.reading import load_ratings
     from darc.ratings.load import load_table
 
@@ -157,11 +192,11 @@ def _source(ratings: RatingsInput, place: int = 0) -> Ratings:
         return ratings
     if isinstance(ratings, str | os.PathLike):
         return load_ratings(Path(ratings))
-    return load_table(ratings, name=f"ratings{place or ''}")
+    return load_table(ratings, name=f"ratings{number or ''}")
 
 
-def _named(kind: str, name: str, known: Mapping[str, Any]) -> Any:
-    """The value of this name, the first for none."""
+def _by_name(kind: str, name: str, known: Mapping[str, Any]) -> Any:
+    """The value of this name, the first without one."""
     if name and name not in known:
         raise UnknownName(kind, name, known)
     if not known:

@@ -1,5 +1,7 @@
 """What is measured of choices: plain functions over arrays."""
 
+import math
+
 import numpy as np
 
 from darc.analysis.bootstrap import ROUNDING
@@ -13,85 +15,133 @@ from darc.typing import Array, Integers, Mask
 
 
 def pooled_units(samples: Array) -> tuple[Array, Array]:
-    """Location and scale (M,) of each scorer: mean and deviation of all its samples (P, M, K, n).
+    """The location and the scale of each scorer.
 
-    The scale of a scorer that is constant is 1.
+    Args:
+        samples: Samples (P, M, K, n).
+
+    Returns:
+        The mean and the deviation of all samples of each scorer, (M,); the scale of a scorer that
+        is constant is 1.
     """
-    flat = samples.transpose(1, 0, 2, 3).reshape(samples.shape[1], -1)
-    location, scale = risk.mean(flat), risk.sigma(flat)
-    return np.nan_to_num(location), np.where(np.nan_to_num(scale) > 0, scale, 1.0)
+    by_scorer = samples.transpose(1, 0, 2, 3).reshape(samples.shape[1], -1)
+    location = np.nan_to_num(risk.mean(by_scorer))
+    scale = risk.sigma(by_scorer)
+    return location, np.where(np.nan_to_num(scale) > 0, scale, 1.0)
 
 
 def aggregated(samples: Array) -> Statistics:
     """`Statistics` (P, K) over all scorers of samples (P, M, K, n).
 
-    One scorer's are on its raw scale; several are each normalised by its pooled mean and deviation.
+    One scorer's are on its raw scale; several are each normalised by their pooled mean and
+    deviation.
     """
-    units = pooled_units(samples) if samples.shape[1] > 1 else "none"
-    return batched(samples, 0.0, 0.0, units)
+    if samples.shape[1] == 1:
+        return batched(samples, 0.0, 0.0, "none")
+    return batched(samples, 0.0, 0.0, pooled_units(samples))
 
 
 def taken(values: Array, index: Integers) -> Array:
-    """The values (..., P) at each choice: values (P, K), index (..., P), NaN where it is -1."""
-    rows = np.arange(values.shape[0])
-    return np.where(index >= 0, values[rows, np.maximum(index, 0)], np.nan)
+    """The values at each choice.
+
+    Args:
+        values: Values of the candidates, (P, K).
+        index: Choices, (..., P), -1 where there is none.
+
+    Returns:
+        Values (..., P), NaN where there is no choice.
+    """
+    prompts = np.arange(values.shape[0])
+    return np.where(index >= 0, values[prompts, np.maximum(index, 0)], np.nan)
 
 
-def lower_bound(at: Statistics, candidates: Array, delta: float = 0.05) -> Array:
-    """Bounds mean - sigma sqrt(log(K/delta)/n), (P, K); K is `candidates` (P,)."""
-    size = np.maximum(candidates, 1)[:, None]
-    weight = lcb_coefficient(np.maximum(at.count, 1), candidates=size, delta=delta)
-    return np.asarray(at.mean - weight * at.sigma)
+def lower_bound(statistics: Statistics, candidates: Array, delta: float = 0.05) -> Array:
+    """Lower confidence bounds mean - sigma sqrt(log(K / delta) / n), (P, K).
+
+    Args:
+        statistics: Statistics (P, K).
+        candidates: The number K of candidates of each prompt, (P,).
+        delta: The chance that a bound of the prompt does not hold.
+    """
+    count = np.maximum(candidates, 1)[:, None]
+    weight = lcb_coefficient(np.maximum(statistics.count, 1), candidates=count, delta=delta)
+    return np.asarray(statistics.mean - weight * statistics.sigma)
 
 
 def outcome_signs(delta: Array, threshold: float = 0.0, scale: float = 1.0) -> Array:
-    """1 for a win, 0 for a tie, -1 for a loss, NaN for neither.
+    """1 for a win, 0 for a tie, -1 for a loss, NaN where the difference is not known.
 
-    A tie is a difference of 0, or below the threshold, up to the rounding of values of this scale.
+    Args:
+        delta: Differences.
+        threshold: Smaller differences are ties.
+        scale: The size of the values; differences within its rounding are ties.
     """
-    size, rounding = np.abs(delta), ROUNDING * scale
-    tied = (size <= rounding) | (size < threshold - rounding)
-    return np.where(np.isnan(delta), np.nan, np.sign(delta) * ~tied)
+    size = np.abs(delta)
+    rounding = ROUNDING * scale
+    is_tie = (size <= rounding) | (size < threshold - rounding)
+    return np.where(np.isnan(delta), np.nan, np.sign(delta) * ~is_tie)
 
 
-def high_subset(disagreement: Array, kept: Mask, prompt_ids: list[str], share: float = 0.2) -> Mask:
-    """The ceil(share N) of the N kept prompts with the largest disagreement, (P,), ties by id.
+def high_subset(
+    disagreement: Array, usable: Mask, prompt_ids: list[str], share: float = 0.2
+) -> Mask:
+    """The ceil(share N) of the N usable prompts with the largest disagreement, (P,), ties by id.
 
     No prompt is in it where no disagreement is known.
     """
-    result = np.zeros(len(kept), dtype=bool)
-    known = kept & ~np.isnan(disagreement)
+    result = np.zeros(len(usable), dtype=bool)
+    known = usable & ~np.isnan(disagreement)
     if known.any():
-        size = share_size(share, int(kept.sum()))
-        order = sorted(np.flatnonzero(known), key=lambda p: (-disagreement[p], prompt_ids[p]))
+        size = share_size(share, int(usable.sum()))
+        order = sorted(
+            np.flatnonzero(known),
+            key=lambda prompt: (-disagreement[prompt], prompt_ids[prompt]),
+        )
         result[order[:size]] = True
     return result
 
 
 def matched_lambda(mean: Array, sigma: Array) -> float:
     """The lambda that makes median |mean| and lambda times median sigma equal; NaN for sigma 0."""
-    middle = float(np.nanmedian(sigma)) if (~np.isnan(sigma)).any() else 0.0
-    return float(np.nanmedian(np.abs(mean))) / middle if middle > 0 else float("nan")
+    if np.isnan(sigma).all():
+        return math.nan
+    typical_sigma = float(np.nanmedian(sigma))
+    if not typical_sigma > 0:
+        return math.nan
+    return float(np.nanmedian(np.abs(mean))) / typical_sigma
 
 
 def pairwise_scores(judge: Array, raters: Integers, index: Integers, base: Integers) -> Array:
     """Win rate minus one half against the base's choice, over the people who judged both.
 
-    `judge` and `raters` are (P, M, K, n), `index` (A, P), `base` (P,). A win of the same giver
-    counts 1, a tie 1/2, averaged over raters, then scorers. NaN where nobody judged both.
+    A win by the same rater counts 1, a tie 1/2, averaged over raters, then scorers.
+
+    Args:
+        judge: Samples (P, M, K, n).
+        raters: Who gave each sample, (P, M, K, n).
+        index: The choices of A methods, (A, P).
+        base: The choices to compare with, (P,).
+
+    Returns:
+        Scores (A, P), NaN where nobody judged both.
     """
-    rows = np.arange(len(judge))
-    right, by = judge[rows, :, np.maximum(base, 0)], raters[rows, :, np.maximum(base, 0)]
+    prompts = np.arange(len(judge))
+    base_candidate = np.maximum(base, 0)
+    base_values = judge[prompts, :, base_candidate]
+    base_raters = raters[prompts, :, base_candidate]
     result = np.full(index.shape, np.nan)
-    for position, chosen in enumerate(index):
-        spot = np.maximum(chosen, 0)
-        left, who = judge[rows, :, spot], raters[rows, :, spot]
-        same = (who[..., :, None] == by[..., None, :]) & (who != NOBODY)[..., :, None]
-        better = np.where(same, np.sign(left[..., :, None] - right[..., None, :]), 0.0)
-        pairs = same.sum(axis=(2, 3))
+    for row, chosen in zip(result, index, strict=True):
+        candidate = np.maximum(chosen, 0)
+        values = judge[prompts, :, candidate]
+        value_raters = raters[prompts, :, candidate]
+        is_known = (value_raters != NOBODY)[..., :, None]
+        same_rater = (value_raters[..., :, None] == base_raters[..., None, :]) & is_known
+        sign = np.sign(values[..., :, None] - base_values[..., None, :])
+        wins = np.where(same_rater, sign, 0.0).sum(axis=(2, 3))
+        pairs = same_rater.sum(axis=(2, 3))
+        has_pairs = pairs > 0
         with np.errstate(invalid="ignore", divide="ignore"):
-            each = better.sum(axis=(2, 3)) / pairs / 2
-            known = pairs > 0
-            average = np.where(known, each, 0.0).sum(axis=1) / known.sum(axis=1)
-        result[position] = np.where((chosen >= 0) & (base >= 0), average, np.nan)
+            by_scorer = np.where(has_pairs, wins / pairs / 2, 0.0)
+            average = by_scorer.sum(axis=1) / has_pairs.sum(axis=1)
+        row[:] = np.where((chosen >= 0) & (base >= 0), average, np.nan)
     return result

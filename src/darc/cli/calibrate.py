@@ -78,7 +78,7 @@ def run(arguments: Namespace) -> None:
 
 
 def _learnt(arguments: Namespace) -> "tuple[Calibrations, str]":
-    from darc.analysis.calibrating import calibrate_against, calibrate_source
+    from darc.analysis.calibrating import calibrate_against, calibrate_ratings
     from darc.analysis.reading import load_ratings
 
     if not arguments.lam >= 0:
@@ -87,7 +87,7 @@ def _learnt(arguments: Namespace) -> "tuple[Calibrations, str]":
     if len(source.prompt_ids) < 2:
         raise InputError(f"{arguments.source} has one prompt", "give the ratings of many prompts")
     if arguments.ratings is None:
-        return calibrate_source(source, arguments.lam), _counted(source)
+        return calibrate_ratings(source, arguments.lam), _counted(source)
     people = load_ratings(arguments.ratings, None, columns_of(arguments), arguments.system)
     learnt = calibrate_against(source, people, arguments.lam)
     return learnt, f"{_counted(source)}; judged by {_counted(people)}"
