@@ -11,42 +11,53 @@ from darc.types import Message, Prompt
 
 
 class BestOfModule(dspy.Module):
-    """Runs `module` `k` times at temperature 1 and returns one prediction.
+    """Runs a module several times at temperature 1 and returns one prediction.
 
-    The texts of the output `field` are compared, by default the last one of the signature; the
-    inputs are the question. `options` are `Engine`'s. `prediction.darc` says which and why.
+    `prediction.darc` says which prediction it is and why.
+
+    Args:
+        module: The module to run.
+        k: How often to run it.
+        field: The output whose texts are compared; by default the last one of the signature. The
+            inputs are the question.
+        options: Options of `Engine`.
     """
 
     def __init__(self, module: dspy.Module, k: int = 8, field: str = "", **options: Any) -> None:
         super().__init__()
-        self.module, self.k, self.field = module, k, field
+        self.module = module
+        self.k = k
+        self.field = field
         self.engine = Engine(**options)
 
     def forward(self, **inputs: Any) -> dspy.Prediction:
-        """The chosen prediction."""
-        made = [copy(**inputs) for copy in self._copies()]
-        return self.engine.run(self._chosen(inputs, made))
+        """Return the chosen prediction."""
+        predictions = [copy(**inputs) for copy in self._copies()]
+        return self.engine.run(self._choose(inputs, predictions))
 
     async def aforward(self, **inputs: Any) -> dspy.Prediction:
         """`forward`, awaited: the runs are made at the same time."""
-        made = await asyncio.gather(*(copy.acall(**inputs) for copy in self._copies()))
-        return await asyncio.to_thread(self.engine.run, self._chosen(inputs, made))
+        predictions = await asyncio.gather(*(copy.acall(**inputs) for copy in self._copies()))
+        return await asyncio.to_thread(self.engine.run, self._choose(inputs, predictions))
 
     def _copies(self) -> list[dspy.Module]:
-        """The module with a rollout of its own each, so that DSPy's cache keeps them apart."""
+        """Copies of the module with different rollouts, so that DSPy's cache keeps them apart."""
         model = self.module.get_lm() or dspy.settings.lm
-        copies = [self.module.deepcopy() for _ in range(self.k)]
-        for rollout, each in enumerate(copies):
-            each.set_lm(model.copy(rollout_id=rollout, temperature=1.0))
+        copies = []
+        for rollout in range(self.k):
+            copy = self.module.deepcopy()
+            copy.set_lm(model.copy(rollout_id=rollout, temperature=1.0))
+            copies.append(copy)
         return copies
 
-    async def _chosen(
-        self, inputs: dict[str, Any], made: Sequence[dspy.Prediction]
+    async def _choose(
+        self, inputs: dict[str, Any], predictions: Sequence[dspy.Prediction]
     ) -> dspy.Prediction:
-        field = self.field or list(made[0].keys())[-1]
+        field = self.field or list(predictions[0].keys())[-1]
+        texts = [str(prediction[field]) for prediction in predictions]
         question = "\n".join(f"{name}: {value}" for name, value in inputs.items())
         prompt = Prompt("question", (Message("user", question),))
-        outcome = await self.engine.choose_async(prompt, [str(each[field]) for each in made])
-        chosen = made[outcome.index]
-        chosen.darc = {"index": outcome.index, "explanation": outcome.explain()}
+        outcome = await self.engine.choose_async(prompt, texts)
+        chosen = predictions[outcome.place]
+        chosen.darc = {"index": outcome.place, "explanation": outcome.explain()}
         return chosen

@@ -11,46 +11,68 @@ from darc.decide.statistics.summary import statistics
 from darc.engine.engine import Engine
 from darc.types import Message, Prompt
 
-ROLES = ("system", "user", "assistant")
+_ROLES = ("system", "user", "assistant")
 
 
 @solver
 def best_of(k: int = 8, **options: Any) -> Solver:
-    """Generate `k` answers and keep the one that DARC chooses; `options` are `Engine`'s."""
+    """A solver that generates several answers and keeps the one that DARC chooses.
+
+    Args:
+        k: How many answers to generate.
+        options: Options of `Engine`.
+
+    Returns:
+        The solver, which writes the reason into the state's metadata as "darc".
+    """
     engine = Engine(**options)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         import anyio
         from inspect_ai.model import get_model
 
-        said = [m for m in state.messages if m.role in ROLES and m.text]
-        messages = tuple(Message(each.role, each.text) for each in said)
-        prompt = Prompt(str(state.sample_id), messages)
-        made = [await get_model().generate(state.messages) for _ in range(k)]
-        texts = [each.completion for each in made]
-        outcome = await anyio.to_thread.run_sync(engine.choose, prompt, texts)
-        state.output = made[outcome.index]
+        outputs = [await get_model().generate(state.messages) for _ in range(k)]
+        texts = [output.completion for output in outputs]
+        outcome = await anyio.to_thread.run_sync(engine.choose, _as_prompt(state), texts)
+        state.output = outputs[outcome.place]
         state.messages.append(state.output.message)
-        state.metadata["darc"] = {"index": outcome.index, "explanation": outcome.explain()}
+        state.metadata["darc"] = {"index": outcome.place, "explanation": outcome.explain()}
         return state
 
     return solve
 
 
+def _as_prompt(state: TaskState) -> Prompt:
+    """The conversation of a sample; parts that are not text are left out."""
+    messages = [
+        Message(message.role, message.text)
+        for message in state.messages
+        if message.role in _ROLES and message.text
+    ]
+    return Prompt(str(state.sample_id), tuple(messages))
+
+
 @score_reducer(name="darc_value")
 def entropic_value(beta: float = 1.0) -> ScoreReducer:
-    """The entropic value of a sample's scores over epochs: the mean less a risk premium."""
-    number = to_float()
+    """A reducer that takes the entropic value of a sample's scores: the mean less a risk premium.
+
+    Args:
+        beta: The risk aversion.
+
+    Returns:
+        The reducer.
+    """
+    as_number = to_float()
 
     def reduce(scores: list[Score]) -> Score:
-        values = np.array([number(score.value) for score in scores], dtype=float)
-        found = statistics(values[None, :], beta)
+        values = np.array([as_number(score.value) for score in scores], dtype=float)
+        summary = statistics(values[None, :], beta)
         last = scores[-1]
         return Score(
-            value=float(found.value[0]),
+            value=float(summary.value[0]),
             answer=last.answer,
             explanation=last.explanation,
-            metadata={"mean": float(values.mean()), "sigma": float(found.sigma[0])},
+            metadata={"mean": float(values.mean()), "sigma": float(summary.sigma[0])},
         )
 
     return reduce

@@ -9,8 +9,6 @@ from darc.engine.engine import Engine
 from darc.parts.generators.base import SamplingParameters
 from darc.types import Message, Prompt
 
-EMBEDDED = "embedded"
-
 
 @llm.hookimpl
 def register_models(register: Callable[..., None]) -> None:
@@ -27,34 +25,45 @@ class Darc(llm.Model):
     class Options(llm.Options):
         """What `-o` sets."""
 
-        generator: str = EMBEDDED
+        generator: str = "embedded"
         k: int = 8
         rule: str = ""
         scorer: str = ""
         max_tokens: int | None = None
 
     def execute(self, prompt: Any, stream: bool, response: Any, conversation: Any) -> Iterator[str]:
-        """The chosen answer, in one piece."""
-        chosen = prompt.options
-        sampling = SamplingParameters(k=chosen.k, max_tokens=chosen.max_tokens)
-        given: dict[str, Any] = {"sampling": sampling}
-        given |= {"rule": chosen.rule} if chosen.rule else {}
-        given |= {"scorers": [chosen.scorer]} if chosen.scorer else {}
-        with Engine(chosen.generator, **given) as engine:
-            outcome = engine.ask(_prompt(prompt, conversation))
+        """Yield the chosen answer, in one piece."""
+        options = prompt.options
+        with Engine(options.generator, **_engine_options(options)) as engine:
+            outcome = engine.ask(_as_prompt(prompt, conversation))
         response.response_json = {
             "index": outcome.index,
             "explanation": outcome.explain(),
-            "candidates": [each.text for each in outcome.candidates],
-            "copies": [each.copies for each in outcome.candidates],
+            "candidates": [candidate.text for candidate in outcome.candidates],
+            "copies": [candidate.copies for candidate in outcome.candidates],
         }
         yield outcome.answer
 
 
-def _prompt(prompt: Any, conversation: Any) -> Prompt:
-    turns = []
+def _engine_options(options: Any) -> dict[str, Any]:
+    engine_options: dict[str, Any] = {
+        "sampling": SamplingParameters(k=options.k, max_tokens=options.max_tokens)
+    }
+    if options.rule:
+        engine_options["rule"] = options.rule
+    if options.scorer:
+        engine_options["scorers"] = [options.scorer]
+    return engine_options
+
+
+def _as_prompt(prompt: Any, conversation: Any) -> Prompt:
+    """The conversation so far, with the new question."""
+    messages = []
     if prompt.system:
-        turns.append(Message("system", prompt.system))
-    for earlier in conversation.responses if conversation is not None else ():
-        turns += [Message("user", earlier.prompt.prompt), Message("assistant", earlier.text())]
-    return Prompt("question", (*turns, Message("user", prompt.prompt)))
+        messages.append(Message("system", prompt.system))
+    if conversation is not None:
+        for response in conversation.responses:
+            messages.append(Message("user", response.prompt.prompt))
+            messages.append(Message("assistant", response.text()))
+    messages.append(Message("user", prompt.prompt))
+    return Prompt("question", tuple(messages))

@@ -9,42 +9,66 @@ from darc.types import Candidate
 
 
 def best_of(tokenizer: Any, k: int = 8, **options: Any) -> Callable[..., Any]:
-    """A decoding method for `generate`: of `k` samples the one that DARC chooses, a row a prompt.
+    """Make a decoding method for `generate`, which returns the sample that DARC chooses.
 
-    The tokens before are the question, without special tokens. `options` are `Engine`'s; the
-    settings of `generate`, such as max_new_tokens and temperature, hold for every sample.
+    The tokens before the samples are the question, without special tokens. The settings of
+    `generate`, such as max_new_tokens and temperature, hold for every sample.
+
+    Args:
+        tokenizer: The model's tokenizer.
+        k: The number of samples per prompt.
+        options: Options of `Engine`.
+
+    Returns:
+        The decoding method; it gives one row per prompt.
     """
     engine = Engine(**options)
 
-    def decode(model: Any, input_ids: Any, generation_config: Any, **given: Any) -> Any:
+    def decode(model: Any, input_ids: Any, generation_config: Any, **arguments: Any) -> Any:
         import torch
 
-        mask = given.get("attention_mask")
-        settings = generation_config.to_dict() | {"do_sample": True, "num_return_sequences": k}
-        settings |= {"return_dict_in_generate": False, "max_length": generation_config.max_length}
-        for name in ("max_new_tokens", "min_new_tokens"):
-            settings.pop(name, None)
-        made = model.generate(
+        samples = model.generate(
             input_ids=input_ids,
-            attention_mask=mask,
-            generation_config=type(generation_config).from_dict(settings),
-            logits_processor=_own(given.get("logits_processor")),
-            stopping_criteria=_own(given.get("stopping_criteria")),
+            attention_mask=arguments.get("attention_mask"),
+            generation_config=_sampling_settings(generation_config, k),
+            logits_processor=_brought_by_caller(arguments.get("logits_processor")),
+            stopping_criteria=_brought_by_caller(arguments.get("stopping_criteria")),
         )
-        length = input_ids.shape[1]
-        rows = made.view(input_ids.shape[0], k, -1)
+        samples = samples.view(input_ids.shape[0], k, -1)
+        prompt_length = input_ids.shape[1]
         chosen = []
-        for asked, samples in zip(input_ids, rows, strict=True):
-            prompt = as_prompt(tokenizer.decode(asked, skip_special_tokens=True))
-            texts = tokenizer.batch_decode(samples[:, length:], skip_special_tokens=True)
-            candidates = [Candidate(prompt.id, place, text) for place, text in enumerate(texts)]
-            chosen.append(samples[engine.choose(prompt, candidates).place])
+        for prompt_ids, rows in zip(input_ids, samples, strict=True):
+            prompt = as_prompt(tokenizer.decode(prompt_ids, skip_special_tokens=True))
+            texts = tokenizer.batch_decode(rows[:, prompt_length:], skip_special_tokens=True)
+            candidates = [Candidate(prompt.id, index, text) for index, text in enumerate(texts)]
+            chosen.append(rows[engine.choose(prompt, candidates).place])
         return torch.stack(chosen)
 
     return decode
 
 
-def _own(given: Any) -> Any:
-    """What the caller brought; what `generate` made of its settings it makes again."""
-    kept = [each for each in given or () if not type(each).__module__.startswith("transformers.")]
-    return type(given)(kept) if kept else None
+def _sampling_settings(generation_config: Any, k: int) -> Any:
+    """The caller's settings, for k samples."""
+    settings = generation_config.to_dict()
+    # They were turned into lengths already.
+    settings.pop("max_new_tokens", None)
+    settings.pop("min_new_tokens", None)
+    settings |= {
+        "do_sample": True,
+        "num_return_sequences": k,
+        "return_dict_in_generate": False,
+        "max_length": generation_config.max_length,
+    }
+    return type(generation_config).from_dict(settings)
+
+
+def _brought_by_caller(processors: Any) -> Any:
+    """The processors that the caller brought; `generate` makes those of its settings again."""
+    brought = [
+        processor
+        for processor in processors or ()
+        if not type(processor).__module__.startswith("transformers.")
+    ]
+    if not brought:
+        return None
+    return type(processors)(brought)

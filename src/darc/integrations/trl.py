@@ -9,31 +9,46 @@ from darc.engine.engine import Engine
 from darc.parts.generators.base import as_prompt
 from darc.types import Message, Prompt
 
+#: A text, or messages.
 Turns = str | Sequence[dict[str, str]]
 
 
 def reward(statistic: str = "value", **options: Any) -> Callable[..., list[float]]:
-    """A function of prompts and completions for `GRPOTrainer(reward_funcs=...)`.
+    """Make a function of prompts and completions for `GRPOTrainer(reward_funcs=...)`.
 
-    A completion's reward is a statistic of its samples, by default the entropic value of the
-    completion and its rewrites; the mean over scorers is taken. `options` are `Engine`'s.
+    Args:
+        statistic: Which statistic of a completion's samples is its reward; by default the entropic
+            value of the completion and its rewrites. The mean over scorers is taken.
+        options: Options of `Engine`.
+
+    Returns:
+        The function, which gives one reward per completion.
     """
     engine = Engine(**options)
 
     def darc_reward(
         prompts: Sequence[Turns], completions: Sequence[Turns], **_: Any
     ) -> list[float]:
-        made = []
+        rewards = []
         for prompt, completion in zip(prompts, completions, strict=True):
-            text = completion if isinstance(completion, str) else completion[-1]["content"]
-            if isinstance(prompt, str):
-                asked = as_prompt(prompt)
-            else:
-                turns = (Message(turn["role"], turn["content"]) for turn in prompt)
-                asked = Prompt("question", tuple(turns))
-            outcome = engine.choose(asked, [text], score_everything=True)
+            text = _text_of(completion)
+            outcome = engine.choose(_as_prompt(prompt), [text], score_everything=True)
             assert outcome.decision is not None
-            made.append(float(np.asarray(getattr(outcome.decision.statistics, statistic))[0]))
-        return made
+            values = np.asarray(getattr(outcome.decision.statistics, statistic))
+            rewards.append(float(values[0]))
+        return rewards
 
     return darc_reward
+
+
+def _text_of(completion: Turns) -> str:
+    if isinstance(completion, str):
+        return completion
+    return completion[-1]["content"]
+
+
+def _as_prompt(prompt: Turns) -> Prompt:
+    if isinstance(prompt, str):
+        return as_prompt(prompt)
+    messages = [Message(turn["role"], turn["content"]) for turn in prompt]
+    return Prompt("question", tuple(messages))
