@@ -20,16 +20,16 @@ GOAL = 2.0
 # Both versions are measured by the same lines, each in a process of its own.
 MEASURE = """
 import json, sys, time
-from darc.parts.rewriters import RulesRewriter, perturb
+from darc.parts.rewriters import RulesRewriter, rewrite_candidate
 from darc.types import Candidate, Message, Prompt
 
 family, *files = sys.argv[1:]
 texts = [json.loads(line)["text"] for path in files for line in open(path, encoding="utf-8")]
 prompt, rewriter = Prompt("p", (Message("user", "Can you explain this?"),)), RulesRewriter()
-perturb(prompt, Candidate("p", 0, texts[0]), 8, rewriter, family=family)
+rewrite_candidate(prompt, Candidate("p", 0, texts[0]), 8, rewriter, family=family)
 started = time.process_time()
 made = [
-    perturb(prompt, Candidate("p", k, text), 8, rewriter, family=family)
+    rewrite_candidate(prompt, Candidate("p", k, text), 8, rewriter, family=family)
     for k, text in enumerate(texts)
 ]
 seconds = time.process_time() - started

@@ -17,7 +17,7 @@ from darc.engine.reasons import compare_opinions, compare_scores, reason_against
 from darc.engine.surface_scorers import surface_note
 from darc.errors import MissingExtra
 from darc.files import jsonable
-from darc.parts.rewriters import Perturbed
+from darc.parts.rewriters import Rewrites
 from darc.types import Candidate, Prompt, Scores, Variant
 from darc.typing import Array
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from darc.views.decision_page import CandidateView
     from darc.views.dots import DotPicture
 
-_NO_REWRITES = Perturbed((), ())
+_NO_REWRITES = Rewrites((), ())
 _STATISTICS = ("value", "mean", "sigma", "risk_premium")
 
 
@@ -40,7 +40,7 @@ class Outcome:
     candidates: Sequence[Candidate]
     scores: Scores
     #: The rewrites of each candidate that was rewritten, by its place.
-    rewrites: Mapping[int, Perturbed] = field(default_factory=dict)
+    rewrites: Mapping[int, Rewrites] = field(default_factory=dict)
     #: The decision for the best candidate; None if nothing could be compared.
     decision: Decision | None = None
     #: The places of the chosen candidates, the best first.
@@ -285,7 +285,7 @@ class Outcome:
             picture, answer=self.answer, explanation=self._page_explanation(), rows=rows
         )
 
-    def _rewrites_of(self, index: int) -> Perturbed:
+    def _rewrites_of(self, index: int) -> Rewrites:
         return self.rewrites.get(index, _NO_REWRITES)
 
     def _first_candidate_row(self) -> dict[str, Any]:

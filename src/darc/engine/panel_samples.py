@@ -11,7 +11,7 @@ from darc.engine.failures import OutOfCalls, PartFailed, error_text
 from darc.engine.samples import SamplePlace, Samples
 from darc.errors import InputError, MissingExtra
 from darc.models.remote.errors import OverLimit
-from darc.parts.rewriters import Perturbed
+from darc.parts.rewriters import Rewrites
 from darc.parts.scorers.panel import Panel
 from darc.parts.scorers.panel_settings import PESSIMISTIC, REFUSE
 from darc.types import Candidate, Scores
@@ -93,7 +93,7 @@ class PanelSamples(Samples):
     async def rewrite(self, candidates: Sequence[int]) -> None:
         """Note that there are no rewrites: raters grade the answers as they are."""
         for k in candidates:
-            self.rewrites[k] = Perturbed((), ())
+            self.rewrites[k] = Rewrites((), ())
 
     async def fill(self, places: Sequence[SamplePlace]) -> None:
         """Ask raters for grades that are not known yet, each with a call of its own.

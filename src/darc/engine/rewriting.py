@@ -14,7 +14,7 @@ from darc.engine.scheduling import FairScheduler
 from darc.engine.threads import run_in_thread
 from darc.engine.tools import RewriteProgress, Tools
 from darc.engine.workers import Workers
-from darc.parts.rewriters import Perturbed
+from darc.parts.rewriters import Rewrites
 from darc.types import Candidate, Prompt
 
 # How long a rewriter may keep a processor before others have their turns, in seconds.
@@ -38,7 +38,7 @@ class RewriteRunner:
 
     async def rewrite(
         self, prompt: Prompt, candidate: Candidate, n_aug: int, owner: Hashable
-    ) -> Perturbed:
+    ) -> Rewrites:
         """Rewrite a candidate.
 
         Args:
@@ -60,7 +60,7 @@ class RewriteRunner:
 
     async def _rewrite_in_thread(
         self, prompt: Prompt, candidate: Candidate, n_aug: int, owner: Hashable
-    ) -> Perturbed:
+    ) -> Rewrites:
         stop = threading.Event()
         try:
             async with self._scheduler.slot(owner):
@@ -77,11 +77,11 @@ class RewriteRunner:
 
     async def _rewrite_in_slices(
         self, prompt: Prompt, candidate: Candidate, n_aug: int, owner: Hashable
-    ) -> Perturbed:
+    ) -> Rewrites:
         progress: RewriteProgress | None = None
         proposals: list[str] | None = None
         while True:
-            result: Perturbed | RewriteProgress = await self._workers.call_in_turn(
+            result: Rewrites | RewriteProgress = await self._workers.call_in_turn(
                 owner,
                 "rewrite_slice",
                 prompt,
@@ -92,7 +92,7 @@ class RewriteRunner:
                 _SLICE_SECONDS,
                 seconds=self._seconds,
             )
-            if isinstance(result, Perturbed):
+            if isinstance(result, Rewrites):
                 return result
             progress = result
             proposals = None

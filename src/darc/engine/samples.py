@@ -16,7 +16,7 @@ from darc.engine.scoring import ScoreRunner
 from darc.engine.tools import Tools
 from darc.models.remote.errors import OverLimit
 from darc.models.remote.meter import CURRENT_METER, Meter
-from darc.parts.rewriters import Perturbed
+from darc.parts.rewriters import Rewrites
 from darc.types import Candidate, CutOff, Prompt, Scores
 from darc.typing import Array
 
@@ -50,7 +50,7 @@ class Samples:
     #: The place of the first sample that counts: 1 where the originals do not.
     first_sample: int = 0
     #: The rewrites of each candidate that has been rewritten.
-    rewrites: dict[int, Perturbed] = field(default_factory=dict)
+    rewrites: dict[int, Rewrites] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
     counts: CallCounts = field(default_factory=CallCounts)
     #: Count the remote calls of the stages "rewrite" and "score".
@@ -175,7 +175,7 @@ class Samples:
         with self.stage("rewrite"):
             results = await asyncio.gather(*calls, return_exceptions=True)
         for k, result in zip(missing, results, strict=True):
-            if isinstance(result, Perturbed):
+            if isinstance(result, Rewrites):
                 self.rewrites[k] = result
         for result in results:
             if isinstance(result, Exception):

@@ -10,7 +10,7 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.parts.ready import ReadyRewriter, ReadyScorer
-from darc.parts.rewriters import Perturbed, Slice, perturb_slice
+from darc.parts.rewriters import Rewrites, RewritingState, continue_rewriting
 from darc.parts.rewriters.filters import Entities, Similarity
 from darc.parts.scorers.base import Embedder, Pair
 from darc.parts.scorers.judge import Judge
@@ -29,7 +29,8 @@ _LEAST_SIMILARITY = 0.62
 class RewriteProgress:
     """How far the rewriting of a candidate has come after a slice of the work."""
 
-    #: The pickled `Slice`. Whoever holds it until the next slice need not know what is in it.
+    #: The pickled `RewritingState`. Whoever holds it until the next slice need not know what is in
+    #: it.
     state: bytes
     #: What to ask a rewriter on a server for before the next slice: the number of proposals, the
     #: family and the seed.
@@ -109,7 +110,7 @@ class Tools:
         candidate: Candidate,
         n_aug: int,
         stop: Callable[[], bool] = lambda: False,
-    ) -> Perturbed:
+    ) -> Rewrites:
         """Rewrite a candidate.
 
         Args:
@@ -121,7 +122,7 @@ class Tools:
         Returns:
             The accepted and the rejected rewrites.
         """
-        result = self._perturb_slice(prompt, candidate, n_aug, stop=stop, seconds=math.inf)
+        result = self._continue_rewriting(prompt, candidate, n_aug, stop=stop, seconds=math.inf)
         return result.result
 
     def rewrite_slice(
@@ -132,7 +133,7 @@ class Tools:
         progress: RewriteProgress | None,
         proposals: list[str] | None,
         seconds: float,
-    ) -> Perturbed | RewriteProgress:
+    ) -> Rewrites | RewriteProgress:
         """Work on the rewrites of a candidate for about so many seconds.
 
         A rewriter on a server is not called here. Its proposals are requested in the progress, and
@@ -149,24 +150,24 @@ class Tools:
         Returns:
             The rewrites if they are finished, else how far they have come.
         """
-        state: Slice | None = None
+        state: RewritingState | None = None
         if progress is not None:
             # Only this class writes these bytes, in a process that this engine started.
             state = pickle.loads(progress.state)
             if proposals is not None:
-                state.wish = None
-                state.told = proposals
-        state = self._perturb_slice(
+                state.request = None
+                state.delivered = proposals
+        state = self._continue_rewriting(
             prompt,
             candidate,
             n_aug,
             state=state,
             seconds=seconds,
-            asks=not self.rewriter.remote,
+            call_rewriter=not self.rewriter.remote,
         )
         if state.finished:
             return state.result
-        return RewriteProgress(pickle.dumps(state), state.wish)
+        return RewriteProgress(pickle.dumps(state), state.request)
 
     def score(self, place: int, pairs: Sequence[Pair]) -> Array:
         """Score pairs of prompt and answer with the scorer at a place."""
@@ -181,10 +182,10 @@ class Tools:
             if scorer.in_process:
                 scorer.score([(prompt, "It is warm.")])
 
-    def _perturb_slice(
+    def _continue_rewriting(
         self, prompt: Prompt, candidate: Candidate, n_aug: int, **options: Any
-    ) -> Slice:
-        return perturb_slice(
+    ) -> RewritingState:
+        return continue_rewriting(
             prompt,
             candidate,
             n_aug,
@@ -193,7 +194,7 @@ class Tools:
             seed=self.seed,
             max_attempts=self.max_attempts,
             similarity=self.similarity,
-            least_similarity=_LEAST_SIMILARITY,
+            min_similarity=_LEAST_SIMILARITY,
             find_entities=self.find_entities,
             **options,
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from darc.engine.tools import names_of_candidates
-from darc.parts.rewriters import Perturbed
+from darc.parts.rewriters import Rewrites
 from darc.runs.shard import Shard
 from darc.types import Candidate, Message, Prompt, Rejection, Scores, Variant
 from darc.typing import Array
@@ -46,7 +46,7 @@ def candidates_row(
     return row
 
 
-def rejected_row(prompt_id: str, rewrites: Mapping[int, Perturbed]) -> dict[str, Any]:
+def rejected_row(prompt_id: str, rewrites: Mapping[int, Rewrites]) -> dict[str, Any]:
     """The rejected rewrites of a prompt's candidates as a row."""
     rejected = []
     for k in sorted(rewrites):
@@ -55,7 +55,7 @@ def rejected_row(prompt_id: str, rewrites: Mapping[int, Perturbed]) -> dict[str,
 
 
 def variants_row(
-    prompt_id: str, rewrites: Mapping[int, Perturbed], n_candidates: int
+    prompt_id: str, rewrites: Mapping[int, Rewrites], n_candidates: int
 ) -> dict[str, Any]:
     """The accepted rewrites as a row; `rewritten` lists the candidates if not all of them."""
     variants = []
@@ -115,7 +115,7 @@ def read_candidates(shard: Shard, prompt_id: str) -> list[Candidate]:
     return candidates
 
 
-def read_rewrites(shard: Shard, prompt_id: str, n_candidates: int) -> dict[int, Perturbed]:
+def read_rewrites(shard: Shard, prompt_id: str, n_candidates: int) -> dict[int, Rewrites]:
     """Read the rewrites of those of a prompt's candidates that were rewritten."""
     variants_row = shard.rows("variants.jsonl")[prompt_id]
     rejected_row = shard.rows("rejected.jsonl")[prompt_id]
@@ -125,7 +125,7 @@ def read_rewrites(shard: Shard, prompt_id: str, n_candidates: int) -> dict[int, 
     for k in variants_row.get("rewritten", range(n_candidates)):
         accepted = tuple(variant for variant in variants if variant.candidate == k)
         rejected = tuple(rejection for rejection in rejections if rejection.candidate == k)
-        rewrites[k] = Perturbed(accepted, rejected)
+        rewrites[k] = Rewrites(accepted, rejected)
     return rewrites
 
 

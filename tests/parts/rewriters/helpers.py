@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from darc.language.masking import mask
-from darc.parts.rewriters.transform import Draws, Transform
+from darc.parts.rewriters.draws import Draws
+from darc.parts.rewriters.transform import Transform
 from darc.types import Message, Prompt
 
 HERE = Path(__file__).parent

@@ -3,12 +3,11 @@ import pytest
 from darc.language.reading import Reading
 from darc.parts.rewriters.filters import (
     FILTERS,
-    dissimilar,
-    duplicate,
-    entities,
-    judge,
-    lean,
-    length,
+    entity_rejection,
+    length_rejection,
+    rejection_reason,
+    similarity_rejection,
+    without_courtesies,
 )
 
 
@@ -91,16 +90,16 @@ def test_what_each_filter_refuses(name: str, original: str, rewrite: str) -> Non
 )
 def test_length(family: str, share: float, passes: bool) -> None:
     original, rewrite = "word " * 100, "word " * int(100 * share)
-    assert (length(Reading(original), Reading(rewrite), family) is None) == passes
+    assert (length_rejection(Reading(original), Reading(rewrite), family) is None) == passes
 
 
 def test_empty_rewrites_are_refused() -> None:
-    assert length(Reading("a"), Reading(" "), "targeted") is not None
+    assert length_rejection(Reading("a"), Reading(" "), "targeted") is not None
 
 
 def test_duplicates_ignore_white_space() -> None:
-    assert duplicate("a b", "a\n b") == "duplicate: of the original"
-    assert duplicate("a b", "b a") is None
+    assert rejection_reason("a b", "a\n b") == "duplicate: of the original"
+    assert rejection_reason("a b", "b a") is None
 
 
 def test_reasons_name_what_changed() -> None:
@@ -111,32 +110,35 @@ def test_reasons_name_what_changed() -> None:
 
 def test_courtesies_are_not_content() -> None:
     text = "Great question! I think that it rains. I hope this helps!"
-    assert lean(text) == "It rains."
+    assert without_courtesies(text) == "It rains."
     long = "The river rises every spring and floods the lower fields near the old mill."
-    assert judge(f"Sure! {long} Don't hesitate to ask.", long, "targeted") is None
-    assert judge(f"Sure! {long} Don't hesitate to ask.", long, "style") is not None
+    assert rejection_reason(f"Sure! {long} Don't hesitate to ask.", long, "targeted") is None
+    assert rejection_reason(f"Sure! {long} Don't hesitate to ask.", long, "style") is not None
 
 
 def test_hooks() -> None:
-    assert dissimilar(0.9) is None
-    assert dissimilar(0.5) == "similarity: 0.50, below 0.8"
-    assert dissimilar(float("nan")) is not None
+    assert similarity_rejection(0.9) is None
+    assert similarity_rejection(0.5) == "similarity: 0.50, below 0.8"
+    assert similarity_rejection(float("nan")) is not None
 
     def first_word(text: str) -> list[str]:
         return text.split()[:1]
 
-    assert entities("A b", "a c", first_word) is None
-    assert entities("A b", "c a", first_word) is not None
-    assert judge("We go there now.", "There we go now.", find_entities=first_word) is not None
+    assert entity_rejection("A b", "a c", first_word) is None
+    assert entity_rejection("A b", "c a", first_word) is not None
+    assert (
+        rejection_reason("We go there now.", "There we go now.", find_entities=first_word)
+        is not None
+    )
 
 
 def test_words_and_characters_must_both_fit() -> None:
     words = "the cat sat on the mat and it did not move at all, as far as I saw"
     longer = words.replace("cat", "c" + "a" * 179 + "t")
     assert len(longer.split()) == len(words.split())
-    assert "of the characters" in str(length(Reading(words), Reading(longer), "style"))
+    assert "of the characters" in str(length_rejection(Reading(words), Reading(longer), "style"))
     split = " ".join(words.replace(" ", ""))
-    assert "of the words" in str(length(Reading(words), Reading(split), "style"))
+    assert "of the words" in str(length_rejection(Reading(words), Reading(split), "style"))
 
 
 @pytest.mark.parametrize(("words", "size"), [(20, 6), (40, 3), (300, 5)])
@@ -147,12 +149,15 @@ def test_a_tenth_is_a_tenth_from_twenty_words_on(words: int, size: int) -> None:
         within = (
             abs(change) <= words / 10 and abs(len(rewrite) - len(original)) <= len(original) / 10
         )
-        assert (length(Reading(original), Reading(rewrite), "style") is None) == within
+        assert (length_rejection(Reading(original), Reading(rewrite), "style") is None) == within
 
 
 def test_a_short_text_may_change_by_two_words_or_twelve_characters() -> None:
-    assert length(Reading("It's fine."), Reading("It is quite fine."), "style") is None
-    assert length(Reading("It's fine."), Reading("It is really quite fine."), "style") is not None
+    assert length_rejection(Reading("It's fine."), Reading("It is quite fine."), "style") is None
+    assert (
+        length_rejection(Reading("It's fine."), Reading("It is really quite fine."), "style")
+        is not None
+    )
 
 
 def test_courtesy_with_an_address_stays() -> None:
@@ -160,6 +165,6 @@ def test_courtesy_with_an_address_stays() -> None:
         "Send the form by post before noon. Please feel free to write to help@example.com if you "
         "have any further questions."
     )
-    assert judge(text, "Send the form by post before noon.", "targeted") is not None
+    assert rejection_reason(text, "Send the form by post before noon.", "targeted") is not None
     plain = text.replace(" to help@example.com", "")
-    assert judge(plain, "Send the form by post before noon.", "targeted") is None
+    assert rejection_reason(plain, "Send the form by post before noon.", "targeted") is None

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from tests.checkpoints import SPECIAL, save, size
 
-from darc.parts.rewriters.filters import judge
+from darc.parts.rewriters.filters import rejection_reason
 from darc.parts.rewriters.ner import entity_finder
 
 pytestmark = pytest.mark.hf
@@ -54,6 +54,6 @@ def test_long_texts_are_read_in_windows(folder: str) -> None:
 def test_the_hook_refuses_a_changed_entity(folder: str) -> None:
     find = entity_finder(folder)
     text, other = "It is very big, I think, so we go.", "it is very large, I think, so we go."
-    assert judge(text, other) is None
-    assert judge(text, other, find_entities=find) == "entity: lost 'i'"
-    assert judge(text, other.replace("it", "It"), find_entities=find) is None
+    assert rejection_reason(text, other) is None
+    assert rejection_reason(text, other, find_entities=find) == "entity: lost 'i'"
+    assert rejection_reason(text, other.replace("it", "It"), find_entities=find) is None

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.parts.rewriters.helpers import TEXTS, rows
 
-from darc.parts.rewriters import judge
+from darc.parts.rewriters import rejection_reason
 
 ROWS = rows("rewrites.jsonl")
 
@@ -18,7 +18,7 @@ def held_out(row: dict[str, Any]) -> bool:
 
 def refused(row: dict[str, Any]) -> bool:
     family = "targeted" if row["kind"].startswith("targeted") else "style"
-    return judge(row["original"], row["rewrite"], family) is not None
+    return rejection_reason(row["original"], row["rewrite"], family) is not None
 
 
 def test_the_set_is_large_and_balanced() -> None:
@@ -59,6 +59,6 @@ def test_a_longer_text_hides_nothing() -> None:
             original, rewrite = (
                 f"{before}\n\n{row[part]}\n\n{after}" for part in ("original", "rewrite")
             )
-            caught += judge(original, rewrite, family) is not None
+            caught += rejection_reason(original, rewrite, family) is not None
         print(f"{name}, inside a text of 120 words: {caught} of {len(bad)} bad caught")
         assert caught / len(bad) >= 0.9

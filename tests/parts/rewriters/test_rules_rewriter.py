@@ -4,7 +4,7 @@ import pytest
 from tests.parts.rewriters.helpers import PROMPT, TEXTS
 
 from darc.errors import UnknownName
-from darc.parts.rewriters import RulesRewriter, judge, perturb
+from darc.parts.rewriters import RulesRewriter, rejection_reason, rewrite_candidate
 from darc.types import Candidate
 
 REWRITER = RulesRewriter()
@@ -45,7 +45,7 @@ def test_unknown_family() -> None:
 @pytest.mark.parametrize(("family", "least"), [("style", 0.9), ("targeted", 0.9)])
 def test_the_filters_accept_what_the_rules_propose(family: str, least: float) -> None:
     judged = [
-        judge(text, proposal, family)
+        rejection_reason(text, proposal, family)
         for text in TEXTS
         for proposal in REWRITER.rewrite(PROMPT, text, 8, family, 3)
     ]
@@ -75,7 +75,9 @@ def test_a_judged_proposal_is_quick(family: str) -> None:
     for seed in range(3):
         started = time.process_time()
         found = [
-            perturb(PROMPT, Candidate("p1", 0, text), 8, REWRITER, family=family, seed=seed)
+            rewrite_candidate(
+                PROMPT, Candidate("p1", 0, text), 8, REWRITER, family=family, seed=seed
+            )
             for text in texts
         ]
         spent = time.process_time() - started

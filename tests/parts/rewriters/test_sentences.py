@@ -1,4 +1,4 @@
-"""Sentences joined, split, reordered and linked another way."""
+"""Sentences joined, split and reordered."""
 
 from tests.parts.rewriters.helpers import changes_of
 

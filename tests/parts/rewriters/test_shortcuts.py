@@ -13,9 +13,9 @@ from darc.language.masking import LIST_MARKER, SPAN_PATTERNS, mask
 from darc.language.reading import Reading, Stretch
 from darc.language.statements import change_statements, pieces
 from darc.language.synonyms import known_phrases
-from darc.parts.rewriters import RulesRewriter, phrasing, sentences, transform, wording
+from darc.parts.rewriters import RulesRewriter, layout, phrasing, sentences, wording
 from darc.parts.rewriters.filters import FILTERS
-from darc.parts.rewriters.transform import occurring
+from darc.parts.rewriters.transform import occurrence_test
 
 ANSWERS = [*TEXTS, *(row["text"] for row in (*rows("answers.jsonl"), *rows("chat.jsonl")))]
 SENTENCES = sorted({piece for text in ANSWERS for piece in re.split(r"(?<=\.) |\n", text) if piece})
@@ -47,11 +47,11 @@ WHOLE = {"question", "twice"}
 REMEMBERED = [
     (phrasing.PATTERNS, " ".join(phrasing.PATTERNS.keys() - WHOLE)),
     (sentences.PATTERNS, "couple triple of genitive join join_plain part but"),
-    (transform.PATTERNS, "serial plain_list"),
+    (layout.PATTERNS, "serial plain_list"),
     (wording.PATTERNS, "contract expand"),
 ]
 OCCURS = [
-    (patterns[name], occurring(patterns[name]))
+    (patterns[name], occurrence_test(patterns[name]))
     for patterns, names in REMEMBERED
     for name in names.split()
 ]
@@ -80,8 +80,8 @@ def test_no_occurrence_is_missed(text: str) -> None:
 @settings(deadline=None, max_examples=150)
 @given(PROSE, st.booleans())
 def test_wordings_are_found_in_pieces_as_in_the_whole(text: str, shorter_only: bool) -> None:
-    whole = wording._exchangeable.__wrapped__(text, 0, shorter_only)
-    assert list(wording._places(text, shorter_only)) == whole
+    whole = wording._occurrences_in_piece.__wrapped__(text, 0, shorter_only)
+    assert list(wording._occurrences(text, shorter_only)) == whole
 
 
 @settings(deadline=None, max_examples=60)
@@ -107,7 +107,9 @@ def test_rewrites_are_judged_as_a_whole(family: str) -> None:
 def test_no_phrase_goes_on_after_a_stop() -> None:
     known = {word for index in known_phrases().values() for words, _, _ in index for word in words}
     assert known.isdisjoint({".", "\n"})
-    assert not any(". " in wording.phrase or "\n" in wording.phrase for wording in wording.pairs())
+    assert not any(
+        ". " in wording.phrase or "\n" in wording.phrase for wording in wording.all_wordings()
+    )
 
 
 @settings(deadline=None)

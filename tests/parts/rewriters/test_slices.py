@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.parts.rewriters.helpers import PROMPT, TEXTS
-from tests.parts.rewriters.test_accept import Scripted
+from tests.parts.rewriters.test_rewriting import Scripted
 
-from darc.parts.rewriters import Perturbed, RulesRewriter, perturb, perturb_slice
+from darc.parts.rewriters import Rewrites, RulesRewriter, continue_rewriting, rewrite_candidate
 from darc.types import Candidate
 
 SHORT = "The old dog didn't eat 3 bones. It slept, and the cat was often there."
@@ -24,12 +24,12 @@ def similarity(pairs: Sequence[tuple[str, str]]) -> list[float]:
     return [len(text) % 7 / 7 + 0.3 for _, text in pairs]
 
 
-def sliced(steps: Iterator[int], text: str, n_aug: int, family: str, like: bool) -> Perturbed:
+def sliced(steps: Iterator[int], text: str, n_aug: int, family: str, like: bool) -> Rewrites:
     """The result of work that is pickled after every so many steps."""
     ticks = itertools.count()
     state = None
     while state is None or not state.finished:
-        state = perturb_slice(
+        state = continue_rewriting(
             PROMPT,
             Candidate("p1", 1, text),
             n_aug,
@@ -54,7 +54,7 @@ def sliced(steps: Iterator[int], text: str, n_aug: int, family: str, like: bool)
 def test_slicing_changes_nothing(
     steps: list[int], text: str, n_aug: int, family: str, like: bool
 ) -> None:
-    whole = perturb(
+    whole = rewrite_candidate(
         PROMPT,
         Candidate("p1", 1, text),
         n_aug,
@@ -68,12 +68,12 @@ def test_slicing_changes_nothing(
 @given(st.lists(st.sampled_from([SHORT, *SAID]), max_size=20), st.integers(0, 6))
 def test_rewriters_without_steps_are_sliced_too(proposals: list[str], n_aug: int) -> None:
     candidate = Candidate("p1", 0, SHORT)
-    whole = perturb(PROMPT, candidate, n_aug, Scripted(*proposals))
+    whole = rewrite_candidate(PROMPT, candidate, n_aug, Scripted(*proposals))
     rewriter = Scripted(*proposals)
-    state = perturb_slice(PROMPT, candidate, n_aug, rewriter, seconds=0)
+    state = continue_rewriting(PROMPT, candidate, n_aug, rewriter, seconds=0)
     while not state.finished:
         carried = pickle.loads(pickle.dumps(state))
-        state = perturb_slice(PROMPT, candidate, n_aug, rewriter, state=carried, seconds=0)
+        state = continue_rewriting(PROMPT, candidate, n_aug, rewriter, state=carried, seconds=0)
     assert state.result == whole
 
 
@@ -83,7 +83,7 @@ def test_a_slice_of_long_work_is_short() -> None:
     state, longest, slices = None, 0.0, 0
     while state is None or not state.finished:
         started = time.process_time()
-        state = perturb_slice(
+        state = continue_rewriting(
             PROMPT,
             candidate,
             16,
@@ -102,7 +102,7 @@ def test_a_slice_of_long_work_is_short() -> None:
 
 def test_work_that_is_stopped_is_finished_with_what_is_there() -> None:
     asked = itertools.count()
-    found = perturb_slice(
+    found = continue_rewriting(
         PROMPT,
         Candidate("p1", 0, TEXTS[0]),
         8,
@@ -117,7 +117,9 @@ def test_work_that_is_stopped_is_finished_with_what_is_there() -> None:
 def test_nothing_is_proposed_twice() -> None:
     for text in (*TEXTS, SHORT):
         for family in ("style", "targeted", "hybrid"):
-            found = perturb(PROMPT, Candidate("p1", 0, text), 8, RulesRewriter(), family=family)
+            found = rewrite_candidate(
+                PROMPT, Candidate("p1", 0, text), 8, RulesRewriter(), family=family
+            )
             assert not [r for r in found.rejections if r.reason.startswith("duplicate")]
             for part in ("style", "targeted"):
                 made = [each.text for each in found.variants if each.family == part]
@@ -132,7 +134,7 @@ def test_what_was_refused_is_not_judged_again() -> None:
         looked.append(text)
         return [text]
 
-    found = perturb(
+    found = rewrite_candidate(
         PROMPT, Candidate("p1", 0, SHORT), 1, Scripted(*SAID[:1] * 4), find_entities=find
     )
     assert looked == [SHORT, SAID[0]]
@@ -142,7 +144,7 @@ def test_what_was_refused_is_not_judged_again() -> None:
 
 def test_a_text_that_allows_nothing_costs_little() -> None:
     drawing = RulesRewriter().drawing(PROMPT, "Shares of Norvik fell.", "targeted")
-    drawing.ask(100, 0)
+    drawing.start_round(100, 0)
     steps = 0
     while drawing.step(()) is None:
         steps += 1

@@ -1,25 +1,30 @@
-"""Headings, emphasis, lists, paragraphs and punctuation; what holds of every transform."""
+"""What holds of every transform."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.parts.rewriters.helpers import TEXTS, applied, changes_of
+from tests.parts.rewriters.helpers import TEXTS, applied
 
 from darc.language.masking import mask
-from darc.parts.rewriters import transform
-from darc.parts.rewriters.phrasing import STRIPS
-from darc.parts.rewriters.rules_rewriter import FORM, WORDS
-from darc.parts.rewriters.transform import Draws, Transform
-
-test_what_each_does = changes_of(transform)
+from darc.parts.rewriters import layout
+from darc.parts.rewriters.draws import Draws
+from darc.parts.rewriters.phrasing import COURTESIES
+from darc.parts.rewriters.rules_rewriter import LAYOUT_TRANSFORMS, WORD_TRANSFORMS
+from darc.parts.rewriters.transform import Transform
 
 EVERY = list(
-    dict.fromkeys(each for tables in (WORDS, FORM) for family in tables.values() for each in family)
+    dict.fromkeys(
+        each
+        for tables in (WORD_TRANSFORMS, LAYOUT_TRANSFORMS)
+        for family in tables.values()
+        for each in family
+    )
 )
 
 
 @pytest.mark.parametrize(
-    "change", [*STRIPS, transform.strip_emphasis, transform.to_bold, transform.title_case]
+    "change",
+    [*COURTESIES, layout.remove_emphasis, layout.headings_to_bold, layout.title_case_headings],
 )
 def test_strips_do_nothing_the_second_time(change: Transform) -> None:
     for text in TEXTS:
@@ -30,13 +35,17 @@ def test_strips_do_nothing_the_second_time(change: Transform) -> None:
 @pytest.mark.parametrize(
     ("there", "back"),
     [
-        (transform.apostrophes, transform.apostrophes),
-        (transform.to_bold, transform.to_headings),
-        (transform.emphasis_marks, transform.emphasis_marks),
+        (layout.toggle_apostrophes, layout.toggle_apostrophes),
+        (layout.headings_to_bold, layout.bold_to_headings),
+        (layout.swap_emphasis_marks, layout.swap_emphasis_marks),
     ],
 )
 def test_inverses(there: Transform, back: Transform) -> None:
-    text = "## Why it's so\n\nIt isn't long." if there is transform.to_bold else "It's **not** so."
+    text = (
+        "## Why it's so\n\nIt isn't long."
+        if there is layout.headings_to_bold
+        else "It's **not** so."
+    )
     assert text in {
         applied(back, applied(there, text, Draws(0)), Draws(seed)) for seed in range(10)
     }
@@ -82,7 +91,7 @@ def test_protected_spans_are_never_touched(pairs: list[tuple[str, str]], seed: i
         kept = iter(after[after.find(span) :] if span in after else "" for span in before)
         gone = [span for span, found in zip(before, kept, strict=True) if not found]
         # A courtesy may be stripped with a number or address inside it, never a changed one.
-        assert not gone or change in STRIPS, (change, gone)
+        assert not gone or change in COURTESIES, (change, gone)
         assert all(span in before or span.strip() in text for span in mask(after).hidden)
 
 

@@ -3,7 +3,7 @@ from tests.parts.rewriters.helpers import HERE, PROMPT
 from tests.parts.rewriters.variety import LONG, answers_in, measure, plain_answers
 
 from darc.parts.rewriters import RulesRewriter
-from darc.parts.rewriters.rules_rewriter import Varied, distance, neighbours
+from darc.parts.rewriters.rules_rewriter import DistinctTexts, neighbour_pairs, pair_distance
 
 
 @pytest.mark.slow
@@ -44,23 +44,23 @@ def test_short_plain_answers_get_new_words() -> None:
         "Tides are a fascinating topic, and there are many things one could say about them.",
     ):
         found = RulesRewriter().rewrite(PROMPT, text, 8, "style", 0)
-        assert sum(neighbours(each) != neighbours(text) for each in found) >= 6
+        assert sum(neighbour_pairs(each) != neighbour_pairs(text) for each in found) >= 6
 
 
 def test_texts_that_lie_apart_come_first() -> None:
-    varied = Varied("a b c d", 3)
+    varied = DistinctTexts("a b c d", 3)
     for text in ("a *b* c d", "a b c e", "x y z w"):
-        assert not varied.full
+        assert not varied.is_full
         varied.add(text)
-    assert varied.chosen == ["a b c e", "x y z w", "a *b* c d"]
-    single = Varied("a b c d", 1)
+    assert varied.best == ["a b c e", "x y z w", "a *b* c d"]
+    single = DistinctTexts("a b c d", 1)
     single.add("a b c e")
-    assert single.full
-    assert single.chosen == ["a b c e"]
-    assert Varied("a b c d", 2).chosen == []
+    assert single.is_full
+    assert single.best == ["a b c e"]
+    assert DistinctTexts("a b c d", 2).best == []
 
 
 def test_distances() -> None:
-    assert distance(neighbours("It\u2019s **so**."), neighbours("it's so")) == 0
-    assert distance(neighbours("a b"), neighbours("c d")) == 1
-    assert neighbours("a b") == {("", "a"), ("a", "b"), ("b", "")}
+    assert pair_distance(neighbour_pairs("It\u2019s **so**."), neighbour_pairs("it's so")) == 0
+    assert pair_distance(neighbour_pairs("a b"), neighbour_pairs("c d")) == 1
+    assert neighbour_pairs("a b") == {("", "a"), ("a", "b"), ("b", "")}

@@ -20,8 +20,8 @@ from tests.parts.rewriters.helpers import HERE, rows
 
 from darc.engine.parts import Parts
 from darc.engine.surface_scorers import SURFACE_SCORERS
-from darc.parts.rewriters import Perturbed
-from darc.parts.rewriters.rules_rewriter import distance, neighbours
+from darc.parts.rewriters import Rewrites
+from darc.parts.rewriters.rules_rewriter import neighbour_pairs, pair_distance
 from darc.types import Candidate, Message, Prompt
 
 LONG = 25
@@ -78,12 +78,12 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
         if len(text.split()) < least_words:
             continue
         made = tools.rewrite(prompt, Candidate(prompt.id, 0, text), tools.n_aug)
-        origin = neighbours(text)
-        pairs = [neighbours(variant.text) for variant in made.variants]
+        origin = neighbour_pairs(text)
+        pairs = [neighbour_pairs(variant.text) for variant in made.variants]
         counts.append(len(pairs))
         distinct.append(len({*pairs} - {origin}))
         worded += [each != origin for each in pairs]
-        apart += [distance(first, second) for first, second in combinations(pairs, 2)]
+        apart += [pair_distance(first, second) for first, second in combinations(pairs, 2)]
         scored = [(prompt, each) for each in _texts(text, made)]
         sigmas.append([float(tools.score(m, scored).std()) for m in range(len(SURFACE_SCORERS))])
     positive = np.array(sigmas) > 1e-12
@@ -99,7 +99,7 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
     )
 
 
-def _texts(text: str, made: Perturbed) -> list[str]:
+def _texts(text: str, made: Rewrites) -> list[str]:
     return [text, *(variant.text for variant in made.variants)]
 
 

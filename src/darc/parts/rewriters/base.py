@@ -7,14 +7,25 @@ from darc.types import Prompt
 
 
 class Rewriter(Protocol):
-    """Proposes rewrites of an answer; filters decide which are kept."""
+    """Proposes rewrites of an answer; filters decide which are accepted."""
 
     @property
     def name(self) -> str:
-        """The name that variants carry."""
+        """The name that rewrites carry."""
 
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
-        """Up to `count` proposals; the same for the same arguments."""
+        """Propose rewrites of a text.
+
+        Args:
+            prompt: The prompt that the text answers.
+            text: The answer to rewrite.
+            count: The largest number of proposals.
+            family: The family of rewrites: "style", "targeted" or "hybrid".
+            seed: The same arguments and seed give the same proposals.
+
+        Returns:
+            Up to `count` proposals.
+        """
 
 
 class Drawing(Protocol):
@@ -22,21 +33,26 @@ class Drawing(Protocol):
 
     @property
     def exhausted(self) -> bool:
-        """Whether there is nothing new to expect."""
+        """Whether nothing new is to be expected."""
 
-    def ask(self, count: int, seed: int) -> None:
+    def start_round(self, count: int, seed: int) -> None:
         """Begin a round for up to `count` proposals."""
 
     def step(self, seen: Container[str]) -> list[str] | None:
-        """The round's proposals, or None if it needs further steps.
+        """Do a small part of the round's work.
 
-        `seen` has what was proposed before, white space normalised; it is not proposed again.
+        Args:
+            seen: The texts that were proposed before, with normalised white space; they are not
+                proposed again.
+
+        Returns:
+            The round's proposals, or None if it needs further steps.
         """
 
 
 @runtime_checkable
 class DrawingRewriter(Rewriter, Protocol):
-    """A rewriter that can also propose in small steps, remembering what it proposed."""
+    """A rewriter that can also propose in small steps, and remembers what it proposed."""
 
     def drawing(self, prompt: Prompt, text: str, family: str) -> Drawing:
-        """What draws proposals for the text; `family` is a simple one."""
+        """Prepare proposals for a text under a simple family."""

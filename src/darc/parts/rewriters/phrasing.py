@@ -1,130 +1,178 @@
-"""Courtesies and wordy phrases taken away, and small turns of phrase with the same meaning."""
+"""Transforms that remove courtesies and wordy phrases, or exchange small turns of phrase."""
 
 import re
 from collections.abc import Iterable
 
 from darc.language.data_files import read_patterns, read_rows
 from darc.language.synonyms import WORDINGS
+from darc.parts.rewriters.draws import Draws
 from darc.parts.rewriters.transform import (
-    Draws,
-    Found,
-    Put,
+    Match,
+    Replace,
     Substitution,
     Transform,
-    capital,
-    occurring,
+    capitalise,
+    occurrence_test,
     rephrasing,
-    replacing,
+    substituting,
 )
 
-_SHORT = dict(WORDINGS["short"])
+#: Groups of discourse markers with the same meaning.
 MARKERS = [tuple(group.split("; ")) for (group,) in read_rows("markers.tsv")]
 _ABOUT = ("about", "around", "roughly", "approximately")
-# What stands for a wording, or may be picked for it.
-_ONE = {**_SHORT, **dict(WORDINGS["turn"])}
-_SEVERAL = {
+_SHORTER = dict(WORDINGS["short"])
+# The only replacement of a wording.
+_REPLACEMENT_OF = {**_SHORTER, **dict(WORDINGS["turn"])}
+# The replacements of a wording that has several.
+_REPLACEMENTS_OF = {
     wording.lower(): [other for other in group if other != wording]
     for group in (*MARKERS, _ABOUT)
     for wording in group
 }
 
 
-def _any(phrases: Iterable[str]) -> str:
-    return f"(?P<turned>{'|'.join(map(re.escape, sorted(phrases, key=len, reverse=True)))})"
+def _alternatives(phrases: Iterable[str]) -> str:
+    """A pattern of any of the phrases, the longest first, as the group `turned`."""
+    texts = [re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True)]
+    return f"(?P<turned>{'|'.join(texts)})"
 
 
+_ALL_MARKERS = [marker for group in MARKERS for marker in group]
 PATTERNS = {
     **read_patterns("transforms.toml", "phrasing"),
-    "wordy": re.compile(rf"(?i)\b{_any(_SHORT)}\b(?! (?:possible|not)\b)"),
-    "marker": re.compile(rf"(?:(?<=^)|(?<=[.!?] )|(?<=\n)){_any(sum(MARKERS, ()))}(?= )"),
+    "wordy": re.compile(rf"(?i)\b{_alternatives(_SHORTER)}\b(?! (?:possible|not)\b)"),
+    "marker": re.compile(rf"(?:(?<=^)|(?<=[.!?] )|(?<=\n)){_alternatives(_ALL_MARKERS)}(?= )"),
 }
 
 
-def _without(name: str, again: bool = False, opening: bool = True) -> Transform:
-    """A transform that takes out what a pattern finds, `again` until there is no more of it.
+def _removing(name: str, *, repeatedly: bool = False, at_start: bool = True) -> Transform:
+    """Make a transform that removes what a pattern finds, unless nothing would be left.
 
-    Where it may be `opening` the text, what is left begins with a capital.
+    With `repeatedly` it goes on until the pattern finds nothing. With `at_start` the pattern may
+    open the text, and what is left gets a capital letter.
     """
     pattern = PATTERNS[name]
-    occurs = occurring(pattern)
+    occurs = occurrence_test(pattern)
 
-    def change(text: str, draws: Draws) -> str:
-        kept = pattern.sub("", text) if occurs(text) else text
-        while again and (less := pattern.sub("", kept)) != kept:
-            kept = less
-        if not kept.strip():
+    def transform(text: str, draws: Draws) -> str:
+        remaining = text
+        if occurs(text):
+            remaining = pattern.sub("", text)
+        if repeatedly:
+            remaining = _remove_repeatedly(pattern, remaining)
+        if not remaining.strip():
             return text
-        return capital(kept) if opening else kept
+        if at_start:
+            return capitalise(remaining)
+        return remaining
 
-    return change
-
-
-def _put(name: str, put: str | Put, chance: float = 1.0, otherwise: bool = False) -> Substitution:
-    return Substitution(PATTERNS[name], put, chance, otherwise)
+    return transform
 
 
-def _turned(name: str, chance: float) -> Substitution:
-    """With a probability, another wording for the group `turned` of a pattern."""
+def _remove_repeatedly(pattern: re.Pattern[str], text: str) -> str:
+    while True:
+        shorter = pattern.sub("", text)
+        if shorter == text:
+            return text
+        text = shorter
 
-    def put(match: Found, draws: Draws) -> str | None:
-        if not draws.chance(chance):
+
+def _substitution(
+    name: str,
+    replacement: str | Replace,
+    probability: float = 1.0,
+    only_if_unchanged: bool = False,
+) -> Substitution:
+    return Substitution(PATTERNS[name], replacement, probability, only_if_unchanged)
+
+
+def _exchange(name: str, probability: float) -> Substitution:
+    """A substitution that puts another wording for the group `turned` of a pattern."""
+
+    def replace(match: Match, draws: Draws) -> str | None:
+        if not draws.chance(probability):
             return None
-        old = match["turned"].lower()
-        new = _ONE[old] if old in _ONE else draws.pick(_SEVERAL[old])
+        wording = match["turned"].lower()
+        if wording in _REPLACEMENT_OF:
+            new = _REPLACEMENT_OF[wording]
+        else:
+            new = draws.pick(_REPLACEMENTS_OF[wording])
         text = match.string
-        before, after = text[match.start() : match.start(1)], text[match.end(1) : match.end()]
+        before = text[match.start() : match.start(1)]
+        after = text[match.end(1) : match.end()]
         return before + new + after
 
-    return _put(name, put)
+    return _substitution(name, replace)
 
 
-def _with_that(match: Found, draws: Draws) -> str | None:
+def _with_that(match: Match, draws: Draws) -> str | None:
     before = match.string[max(0, match.start() - 60) : match.start()]
-    return None if PATTERNS["question"].search(before) else f"{match['verb']} that "
+    if PATTERNS["question"].search(before):
+        return None
+    return f"{match['verb']} that "
 
 
-def _then(match: Found, draws: Draws) -> str | None:
+def _toggle_and_then(match: Match, draws: Draws) -> str | None:
     clause = match.string[: match.start()].rsplit(".", 1)[-1].lower()
     if re.search(r"\b(?:if|when|once|and)\b", clause):
         return None
-    return ", then " if match["and"] else ", and then "
+    if match["and"]:
+        return ", then "
+    return ", and then "
 
 
-STRIPS: tuple[Transform, ...] = (
-    flattery := _without("flattery"),
-    openers := _without("opener", again=True),
-    apologies := _without("apology"),
-    closers := _without("closer", again=True, opening=False),
-    hedges := replacing(_put("hedge", r"\g<next>")),
+remove_flattery = _removing("flattery")
+remove_openers = _removing("opener", repeatedly=True)
+remove_apologies = _removing("apology")
+remove_closers = _removing("closer", repeatedly=True, at_start=False)
+remove_hedges = substituting(_substitution("hedge", r"\g<next>"))
+#: The transforms that remove courtesies.
+COURTESIES: tuple[Transform, ...] = (
+    remove_flattery,
+    remove_openers,
+    remove_apologies,
+    remove_closers,
+    remove_hedges,
 )
-without_markers = replacing(_put("adding", r"\g<next>", 0.7))
-fillers = replacing(_put("filler", "", 0.7))
-concise = replacing(_turned("wordy", 0.7))
-discourse_markers = replacing(_turned("marker", 0.8))
-that = replacing(_put("that", r"\g<verb> ", 0.7), _put("no_that", _with_that, 0.7, otherwise=True))
-# "a drug that is used" as "a drug used", ", which is a" as ", a"
-relatives = replacing(_put("relative", r"\g<noun> ", 0.7), _put("apposition", r", \g<rest>", 0.7))
-# "There are many things that help" as "Many things help"
-there = replacing(
-    _put("there", r"\g<number> \g<noun> ", 0.7), _put("exist", r"\g<number> \g<noun> exist", 0.5)
+
+remove_markers = substituting(_substitution("adding", r"\g<next>", 0.7))
+remove_fillers = substituting(_substitution("filler", "", 0.7))
+shorten_phrases = substituting(_exchange("wordy", 0.7))
+exchange_markers = substituting(_exchange("marker", 0.8))
+toggle_that = substituting(
+    _substitution("that", r"\g<verb> ", 0.7),
+    _substitution("no_that", _with_that, 0.7, only_if_unchanged=True),
 )
-turns = replacing(
-    _put("you_can", "it is possible to ", 0.4),
-    _put("possible", "you can ", 0.4),
-    _put("should", "it is best to ", 0.4),
-    _put("purpose", "in order to ", 0.5),
-    _put("lets", r"let\g<s> \g<who> ", 0.6),
-    _put("allows", r"allows \g<who> to ", 0.6, otherwise=True),
-    _turned("number", 0.7),
+#: Writes "a drug that is used" as "a drug used", and ", which is a" as ", a".
+shorten_relatives = substituting(
+    _substitution("relative", r"\g<noun> ", 0.7),
+    _substitution("apposition", r", \g<rest>", 0.7),
 )
-# "a battery that lasts" as "a battery which lasts", and back; never of people
-which = replacing(_turned("which", 0.5))
-small_turns = replacing(
-    _put("then", _then, 0.6), _turned("keep", 0.6), _turned("little", 0.6), _turned("must", 0.6)
+#: Writes "There are many things that help" as "Many things help".
+shorten_there_is = substituting(
+    _substitution("there", r"\g<number> \g<noun> ", 0.7),
+    _substitution("exist", r"\g<number> \g<noun> exist", 0.5),
+)
+exchange_turns = substituting(
+    _substitution("you_can", "it is possible to ", 0.4),
+    _substitution("possible", "you can ", 0.4),
+    _substitution("should", "it is best to ", 0.4),
+    _substitution("purpose", "in order to ", 0.5),
+    _substitution("lets", r"let\g<s> \g<who> ", 0.6),
+    _substitution("allows", r"allows \g<who> to ", 0.6, only_if_unchanged=True),
+    _exchange("number", 0.7),
+)
+#: Writes "a battery that lasts" as "a battery which lasts", and back; never of people.
+toggle_which = substituting(_exchange("which", 0.5))
+exchange_small_turns = substituting(
+    _substitution("then", _toggle_and_then, 0.6),
+    _exchange("keep", 0.6),
+    _exchange("little", 0.6),
+    _exchange("must", 0.6),
 )
 
 
 @rephrasing(PATTERNS["twice"])
-def one_subject(match: Found, draws: Draws) -> str | None:
-    """A repeated subject said once: "You open it and read it"."""
+def drop_repeated_subject(match: Match, draws: Draws) -> str | None:
+    """Write a repeated subject once: "You open it and read it"."""
     return f"{match['who']} {match['first']} and {match['second']}."

@@ -4,7 +4,7 @@ import pytest
 from tests.parts.rewriters.helpers import PROMPT, TEXTS
 
 from darc.errors import InputError
-from darc.parts.rewriters import Perturbed, RulesRewriter, perturb
+from darc.parts.rewriters import Rewrites, RulesRewriter, rewrite_candidate
 from darc.registry import rewriters
 from darc.types import Candidate, Prompt
 
@@ -25,18 +25,22 @@ class Scripted:
 
 
 def test_variants_carry_where_they_come_from() -> None:
-    found = perturb(PROMPT, CANDIDATE, 8, RulesRewriter(), family="hybrid", seed=1)
+    found = rewrite_candidate(PROMPT, CANDIDATE, 8, RulesRewriter(), family="hybrid", seed=1)
     assert len(found.variants) == 8
     assert [variant.index for variant in found.variants] == list(range(8))
     assert [variant.family for variant in found.variants] == ["style"] * 4 + ["targeted"] * 4
     assert {(v.prompt_id, v.candidate, v.rewriter) for v in found.variants} == {("p1", 2, "rules")}
     assert len({variant.text for variant in found.variants}) == 8
-    assert found == perturb(PROMPT, CANDIDATE, 8, RulesRewriter(), family="hybrid", seed=1)
-    assert found != perturb(PROMPT, CANDIDATE, 8, RulesRewriter(), family="hybrid", seed=2)
+    assert found == rewrite_candidate(
+        PROMPT, CANDIDATE, 8, RulesRewriter(), family="hybrid", seed=1
+    )
+    assert found != rewrite_candidate(
+        PROMPT, CANDIDATE, 8, RulesRewriter(), family="hybrid", seed=2
+    )
 
 
 def test_none_asked() -> None:
-    assert perturb(PROMPT, CANDIDATE, 0, RulesRewriter()) == Perturbed((), ())
+    assert rewrite_candidate(PROMPT, CANDIDATE, 0, RulesRewriter()) == Rewrites((), ())
 
 
 def test_rejections_keep_their_reasons_and_are_replaced() -> None:
@@ -45,7 +49,7 @@ def test_rejections_keep_their_reasons_and_are_replaced() -> None:
     rewriter = Scripted(
         "The old dog didn't eat 4 bones.", good, good, "The  old dog didn't eat 3 bones.", late
     )
-    found = perturb(PROMPT, Candidate("p1", 0, text), 2, rewriter, seed=7)
+    found = rewrite_candidate(PROMPT, Candidate("p1", 0, text), 2, rewriter, seed=7)
     assert [variant.text for variant in found.variants] == [good, late]
     assert [rejection.reason.split(":")[0] for rejection in found.rejections] == [
         "number",
@@ -58,10 +62,10 @@ def test_rejections_keep_their_reasons_and_are_replaced() -> None:
 
 def test_attempts_are_bounded() -> None:
     rewriter = Scripted(*["nothing like it"] * 100)
-    found = perturb(PROMPT, CANDIDATE, 3, rewriter)
+    found = rewrite_candidate(PROMPT, CANDIDATE, 3, rewriter)
     assert (len(found.variants), len(found.rejections)) == (0, 12)
-    assert len(perturb(PROMPT, CANDIDATE, 3, rewriter, max_attempts=5).rejections) == 5
-    assert perturb(PROMPT, CANDIDATE, 3, Scripted()) == Perturbed((), ())
+    assert len(rewrite_candidate(PROMPT, CANDIDATE, 3, rewriter, max_attempts=5).rejections) == 5
+    assert rewrite_candidate(PROMPT, CANDIDATE, 3, Scripted()) == Rewrites((), ())
 
 
 def test_similarity_is_asked_in_batches() -> None:
@@ -71,16 +75,20 @@ def test_similarity_is_asked_in_batches() -> None:
         asked.append(len(pairs))
         return [0.95 if i else 0.1 for i in range(len(pairs))]
 
-    found = perturb(PROMPT, CANDIDATE, 4, RulesRewriter(), similarity=similarity, max_attempts=4)
+    found = rewrite_candidate(
+        PROMPT, CANDIDATE, 4, RulesRewriter(), similarity=similarity, max_attempts=4
+    )
     assert asked == [4]
     assert len(found.variants) == 3
     assert found.rejections[0].reason == "similarity: 0.10, below 0.8"
-    with pytest.raises(InputError, match="one number a pair"):
-        perturb(PROMPT, CANDIDATE, 4, RulesRewriter(), similarity=lambda pairs: [1.0])
+    with pytest.raises(InputError, match="one number per pair"):
+        rewrite_candidate(PROMPT, CANDIDATE, 4, RulesRewriter(), similarity=lambda pairs: [1.0])
 
 
 def test_entities_can_be_found_by_a_model() -> None:
-    found = perturb(PROMPT, CANDIDATE, 2, RulesRewriter(), find_entities=lambda text: [text])
+    found = rewrite_candidate(
+        PROMPT, CANDIDATE, 2, RulesRewriter(), find_entities=lambda text: [text]
+    )
     assert found.variants == ()
     assert {rejection.reason.split(":")[0] for rejection in found.rejections} <= {
         "entity",
@@ -90,7 +98,7 @@ def test_entities_can_be_found_by_a_model() -> None:
 
 def test_bad_numbers() -> None:
     with pytest.raises(InputError, match="0 or more"):
-        perturb(PROMPT, CANDIDATE, -1, RulesRewriter())
+        rewrite_candidate(PROMPT, CANDIDATE, -1, RulesRewriter())
 
 
 def test_rewriters_by_name() -> None:
