@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from darc.settings.toml_file import read_toml
 
 Cell = str | float | int | None
 Record = dict[str, Any]
+#: The titles and notes of tables, and the sentences of reports.
 WORDS = read_toml(Path(__file__).with_name("report.toml"))
 
-_LATEX = str.maketrans(
+_LATEX_ESCAPES = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {
         "\\": r"\textbackslash{}",
@@ -29,103 +30,132 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Frame:
-    """Rows of cells under named columns; numbers stay numbers until they are written.
+    """Rows of cells under named columns; numbers stay numbers until they are written."""
 
-    `name` is the stem of its files, `title` its caption and `note` what a reader must know of it.
-    """
-
+    #: The stem of its files.
     name: str
+    #: Its caption.
     title: str
+    #: The names of the columns.
     columns: tuple[str, ...]
+    #: The cells of each row, in the order of the columns.
     rows: tuple[tuple[Cell, ...], ...]
+    #: What a reader must know of it.
     note: str = ""
 
     @classmethod
     def of(cls, name: str, title: str, rows: Iterable[Record], note: str = "") -> "Frame":
-        """A frame of rows that all have the same keys; numpy's numbers become Python's."""
-        rows = list(rows)
-        columns = tuple(rows[0]) if rows else ()
-        if any(tuple(row) != columns for row in rows):
-            raise ValueError(f"{name}: a row has other columns than {', '.join(columns)}")
-        cells = (
-            tuple(cell.item() if hasattr(cell, "item") else cell for cell in row.values())
-            for row in rows
-        )
-        return cls(name, title, columns, tuple(cells), note)
+        """Make a frame of records; numpy's numbers become Python's.
+
+        Raises:
+            ValueError: Two rows have different keys.
+        """
+        records = list(rows)
+        columns: tuple[str, ...] = ()
+        if records:
+            columns = tuple(records[0])
+        for record in records:
+            if tuple(record) != columns:
+                raise ValueError(f"{name}: a row has other columns than {', '.join(columns)}")
+        cells = tuple(tuple(map(_plain_cell, record.values())) for record in records)
+        return cls(name, title, columns, cells, note)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def column(self, name: str) -> list[Cell]:
         """The cells of one column."""
-        return [row[self._place(name)] for row in self.rows]
+        index = self._index(name)
+        return [row[index] for row in self.rows]
 
     def records(self) -> list[dict[str, Cell]]:
         """The rows as mappings, NaN as None."""
         return [
-            {n: cell if cell == cell else None for n, cell in zip(self.columns, row, strict=True)}
+            {name: _without_nan(cell) for name, cell in zip(self.columns, row, strict=True)}
             for row in self.rows
         ]
 
-    def where(self, **wanted: Cell) -> "Frame":
-        """The rows whose cells in these columns are as given."""
-        places = {self._place(name): value for name, value in wanted.items()}
-        kept = tuple(r for r in self.rows if all(r[at] == value for at, value in places.items()))
-        return replace(self, rows=kept)
+    def where(self, **cells: Cell) -> "Frame":
+        """The rows that have all of these cells, by column."""
+        wanted = self._by_index(cells)
+        return self._with_rows(
+            row for row in self.rows if all(row[index] == cell for index, cell in wanted)
+        )
 
-    def without(self, **unwanted: Cell) -> "Frame":
-        """The rows that have none of these cells."""
-        places = {self._place(name): value for name, value in unwanted.items()}
-        kept = tuple(r for r in self.rows if all(r[at] != value for at, value in places.items()))
-        return replace(self, rows=kept)
+    def without(self, **cells: Cell) -> "Frame":
+        """The rows that have none of these cells, by column."""
+        unwanted = self._by_index(cells)
+        return self._with_rows(
+            row for row in self.rows if all(row[index] != cell for index, cell in unwanted)
+        )
 
     def csv(self) -> str:
         """Comma-separated values, numbers in full, NaN and None empty."""
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(self.columns)
-        for row in self.records():
-            writer.writerow(f"{x:.10g}" if isinstance(x, float) else x for x in row.values())
+        for record in self.records():
+            writer.writerow(_csv_cell(cell) for cell in record.values())
         return file.getvalue()
 
     def markdown(self, digits: int = 3) -> str:
         """A pipe table under the title, with the note below."""
-        kinds = ["---:" if self.numeric(at) else "---" for at in range(len(self.columns))]
-        cells = [[cell_text(cell, digits) for cell in row] for row in self.rows]
-        plain = [[text.replace("|", "\\|").replace("\n", " ") for text in row] for row in cells]
-        table = [f"| {' | '.join(row)} |" for row in (self.columns, kinds, *plain)]
-        return "\n".join([f"**{self.title}**", "", *table, *["", self.note] * bool(self.note), ""])
+        alignment = ["---:" if self.numeric(index) else "---" for index in range(len(self.columns))]
+        lines = [_pipe_row(self.columns), _pipe_row(alignment)]
+        for row in self.rows:
+            texts = [cell_text(cell, digits) for cell in row]
+            lines.append(_pipe_row([text.replace("|", "\\|").replace("\n", " ") for text in texts]))
+        if self.note:
+            lines += ["", self.note]
+        return "\n".join([f"**{self.title}**", "", *lines, ""])
 
     def latex(self, digits: int = 3) -> str:
         """A tabular without packages, every special letter escaped."""
-
-        def escaped(text: str) -> str:
-            return " ".join(text.split()).translate(_LATEX)
-
-        kinds = "".join("r" if self.numeric(at) else "l" for at in range(len(self.columns)))
-        cells = [self.columns, *([cell_text(cell, digits) for cell in row] for row in self.rows)]
-        head, *rows = [" & ".join(map(escaped, row)) + " \\\\" for row in cells]
-        lines = [f"% {self.title}", f"\\begin{{tabular}}{{{kinds}}}", "\\hline", f"{head} \\hline"]
-        lines += [*rows, "\\hline", "\\end{tabular}", *[f"% {self.note}"] * bool(self.note)]
+        alignment = "".join(
+            "r" if self.numeric(index) else "l" for index in range(len(self.columns))
+        )
+        lines = [
+            f"% {self.title}",
+            f"\\begin{{tabular}}{{{alignment}}}",
+            "\\hline",
+            f"{_latex_row(self.columns)} \\hline",
+        ]
+        lines += [_latex_row([cell_text(cell, digits) for cell in row]) for row in self.rows]
+        lines += ["\\hline", "\\end{tabular}"]
+        if self.note:
+            lines.append(f"% {self.note}")
         return "\n".join(line.replace("\n", " ") for line in lines) + "\n"
 
-    def numeric(self, place: int) -> bool:
+    def numeric(self, index: int) -> bool:
         """Whether the cells of a column are numbers, or absent."""
-        cells = [row[place] for row in self.rows]
+        cells = [row[index] for row in self.rows]
         return bool(cells) and all(cell is None or isinstance(cell, int | float) for cell in cells)
 
-    def _place(self, name: str) -> int:
+    def _index(self, name: str) -> int:
         if name not in self.columns:
             raise UnknownName("column", name, self.columns)
         return self.columns.index(name)
 
+    def _by_index(self, cells: Mapping[str, Cell]) -> list[tuple[int, Cell]]:
+        return [(self._index(name), cell) for name, cell in cells.items()]
 
-def table(name: str, rows: Iterable[Record], /, **said: object) -> Frame:
-    """The frame of this name with its title and its note, in which `said` fills the gaps."""
+    def _with_rows(self, rows: Iterable[tuple[Cell, ...]]) -> "Frame":
+        return replace(self, rows=tuple(rows))
+
+
+def table(name: str, rows: Iterable[Record], /, **values: object) -> Frame:
+    """Make the frame of this name, with its title and its note.
+
+    Args:
+        name: The name of the table in the file of words.
+        rows: The rows.
+        **values: What fills the gaps of the note.
+    """
     words = WORDS["tables"][name]
-    return Frame.of(name, words["title"], rows, words.get("note", "").format(**said))
+    return Frame.of(name, words["title"], rows, words.get("note", "").format(**values))
 
 
+#: The forms of a frame by the ending of its file.
 FORMS: Mapping[str, Callable[[Frame], str]] = {
     ".csv": Frame.csv,
     ".md": Frame.markdown,
@@ -135,39 +165,89 @@ FORMS: Mapping[str, Callable[[Frame], str]] = {
 
 def cell_text(cell: Cell, digits: int = 3) -> str:
     """A cell as people read it: a dash where there is nothing, small numbers by their exponent."""
-    if cell is None or cell != cell:
+    cell = _without_nan(cell)
+    if cell is None:
         return "-"
-    if isinstance(cell, float):
-        if 0 < abs(cell) < 10.0**-digits:
-            return f"{cell:.1e}"
-        # Sums in another order must not print another last digit.
-        return f"{round(cell, digits + 6) + 0.0:.{digits}f}"
-    return str(cell)
+    if not isinstance(cell, float):
+        return str(cell)
+    if 0 < abs(cell) < 10.0**-digits:
+        return f"{cell:.1e}"
+    # Sums in another order must not print another last digit.
+    return f"{round(cell, digits + 6) + 0.0:.{digits}f}"
 
 
 def joined(frames: Iterable[Frame]) -> list[Frame]:
-    """Frames of one name made into one, in order of first appearance; empty ones are left out."""
-    found: dict[str, Frame] = {}
-    for frame in (each for each in frames if len(each)):
-        seen = found.setdefault(frame.name, replace(frame, rows=()))
-        if seen.columns != frame.columns:
+    """Make one frame of those of one name, in order of first appearance; empty ones are left out.
+
+    Raises:
+        ValueError: Frames of one name have different columns.
+    """
+    by_name: dict[str, Frame] = {}
+    for frame in frames:
+        if not len(frame):
+            continue
+        if frame.name not in by_name:
+            by_name[frame.name] = frame
+            continue
+        first = by_name[frame.name]
+        if first.columns != frame.columns:
             raise ValueError(f"{frame.name} has different columns in different sources")
-        note = seen.note if frame.note in seen.note else f"{seen.note} {frame.note}".strip()
-        found[frame.name] = replace(seen, rows=seen.rows + frame.rows, note=note)
-    return list(found.values())
+        note = first.note
+        if frame.note not in note:
+            note = f"{note} {frame.note}".strip()
+        by_name[frame.name] = replace(first, rows=first.rows + frame.rows, note=note)
+    return list(by_name.values())
 
 
 def write_frames(frames: Iterable[Frame], folder: Path) -> list[Path]:
-    """Write each frame that has rows as CSV, Markdown and LaTeX; the result lists the files."""
+    """Write each frame that has rows as CSV, Markdown and LaTeX.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: The folder cannot be made.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise InputError(f"cannot write {folder}: {problem.strerror}", "name a folder") from None
     paths = []
-    for frame in (each for each in frames if len(each)):
+    for frame in frames:
+        if not len(frame):
+            continue
         for suffix, form in FORMS.items():
             path = folder / f"{frame.name}{suffix}"
             with atomic_writer(path) as file:
                 file.write(form(frame))
             paths.append(path)
     return paths
+
+
+def _plain_cell(cell: Any) -> Cell:
+    """A cell with numpy's numbers as Python's."""
+    if hasattr(cell, "item"):
+        return cell.item()
+    return cell
+
+
+def _without_nan(cell: Cell) -> Cell:
+    """The cell, None for NaN, which is the one value that is not equal to itself."""
+    if cell != cell:
+        return None
+    return cell
+
+
+def _csv_cell(cell: Cell) -> Cell:
+    if isinstance(cell, float):
+        return f"{cell:.10g}"
+    return cell
+
+
+def _pipe_row(texts: Sequence[str]) -> str:
+    return f"| {' | '.join(texts)} |"
+
+
+def _latex_row(texts: Sequence[str]) -> str:
+    escaped = [" ".join(text.split()).translate(_LATEX_ESCAPES) for text in texts]
+    return " & ".join(escaped) + " \\\\"
