@@ -1,4 +1,4 @@
-from darc.analysis.paper import check_frame, checks, summary
+from darc.analysis.paper import checks_summary, checks_table, paper_checks
 
 WRONG = {
     ("main table", "Overall, Llama/AlpacaEval, DARC", -7.33, -7.09),
@@ -15,20 +15,20 @@ WRONG = {
 
 
 def test_exactly_these_cells_do_not_follow() -> None:
-    found = checks()
+    checks = paper_checks()
     wrong = {
         (check.table, check.cell, check.printed, round(check.computed, 2))
-        for check in found
+        for check in checks
         if not check.follows
     }
     assert wrong == WRONG
-    assert len(found) == 2 * 13 * 4 + 2 * 13 + 2 * 6 + 2 + 3 * 2 * 2 + 3 + 2 * 2
+    assert len(checks) == 2 * 13 * 4 + 2 * 13 + 2 * 6 + 2 + 3 * 2 * 2 + 3 + 2 * 2
 
 
 def test_the_words() -> None:
-    text = summary(checks())
+    text = checks_summary(paper_checks())
     assert text.endswith("10 do not follow, 153 do")
     assert "latency, N_aug 16: increase in % is printed as 3.12 and follows as 3.503" in text
     assert "proxy sigma is printed as 1.195 and in the text as 3.195" in text
     assert "tradeoff is printed as 7.34 and follows as 7.04" in text
-    assert check_frame(checks()).column("follows").count("no") == 10
+    assert checks_table(paper_checks()).column("follows").count("no") == 10

@@ -132,15 +132,15 @@ def _settings(arguments: Namespace) -> "ContestSettings":
 
 def _check_paper(arguments: Namespace) -> None:
     from darc.analysis.frame import write_frames
-    from darc.analysis.paper import check_frame, checks, summary
+    from darc.analysis.paper import checks_summary, checks_table, paper_checks
 
-    found = checks()
+    found = paper_checks()
     if arguments.out is not None:
-        write_frames([check_frame(found)], arguments.out)
+        write_frames([checks_table(found)], arguments.out)
     if arguments.json:
-        print_json(check_frame(found).records())
+        print_json(checks_table(found).records())
     else:
-        print(summary(found))
+        print(checks_summary(found))
 
 
 def _print(result: "Evaluation", said: Sequence[str], folder: Path | None) -> None:
