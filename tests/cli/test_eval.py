@@ -58,7 +58,7 @@ def test_settings_come_from_a_file(
     settings.write_text('[eval]\nrule = ["lcb"]\nrepeats = 2\nlam = "1"\n', encoding="utf-8")
     assert main(["eval", str(ratings), "--config", str(settings)]) == 0
     printed = capsys.readouterr().out
-    assert "averaged over 2 splits" in printed
+    assert "over 2 splits" in printed
     assert "Tradeoff is reward - 1 sigma" in printed
 
 

@@ -60,20 +60,20 @@ def test_ids_that_do_not_join_are_a_warning_and_the_rest_is_made() -> None:
 
 def test_some_ids_join() -> None:
     run = make_source(25, 4, kind="rewrite", name="run")
-    sentence = "run: 25 candidates are not in people, and left out"
+    sentence = "run: 25 candidates are not in people"
     assert sentence in said(run, make_source(25, 3, name="people"))
 
 
 def test_one_rater_only() -> None:
     result = evaluate([make_source(25, 3, 1)], SETTINGS)
-    assert "made: there is one rater only, so no disagreement can be seen" in result.warnings
+    assert any("one rater" in warning for warning in result.warnings)
     assert any("both selecting and judging" in warning for warning in result.warnings)
     assert [frame.name for frame in result.frames] == ["pool"]
 
 
 def test_one_prompt() -> None:
     result = evaluate([make_source(1, 3, 6)], SETTINGS)
-    assert any("1 prompt only" in warning for warning in result.warnings)
+    assert any("1 prompt" in warning for warning in result.warnings)
     human = result.frame("human")
     assert human is not None
     assert human.records()[0]["low_mean"] is None
@@ -83,7 +83,7 @@ def test_all_ties() -> None:
     source = replace(make_source(25), samples=np.full((25, 1, 4, 6), 3.0))
     words = said(source)
     assert "every rating is 3 for everything: all is tied" in words
-    assert "every method chose what Best-of-K chose" in words
+    assert "all contests are ties" in words
 
 
 def test_missing_texts() -> None:
@@ -104,7 +104,7 @@ def test_dropped_prompts_are_told() -> None:
     samples = source.samples.copy()
     samples[:5, :, :, 1:] = np.nan
     words = said(replace(source, samples=samples))
-    assert "20.0% of prompts were dropped from a split" in words
+    assert "20.0% of the prompts were dropped from a split" in words
     assert "5 of them from every split" in words
 
 
