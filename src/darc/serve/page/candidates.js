@@ -189,6 +189,7 @@ export class Candidates {
     const row = this.rows.get(this.answers.of(index));
     if (!row) return;
     row.element.open = true;
+    row.fill();
     row.element.querySelector("summary").focus({ preventScroll: true });
     row.element.scrollIntoView({ block: "start" });
   }

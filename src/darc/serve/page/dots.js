@@ -9,8 +9,9 @@ import { limitOf, summary } from "./opinions.js";
 const LABEL_WIDTH = 320;
 const NARROW = 640;
 const MARGIN = 14;
-const LEAST_HEIGHT = 40;
-const MANY = 24;
+const MIN_HEIGHT = 40;
+/** With more dots per answer they are smaller. */
+const MANY_DOTS = 24;
 const ROOM_FOR_LIMIT = 150;
 const UNHAPPY = { known: "unhappy", unknown: "clearly lower" };
 
@@ -18,7 +19,10 @@ const UNHAPPY = { known: "unhappy", unknown: "clearly lower" };
 function scaleOf(decision, opinions, width) {
   const values = opinions.flatMap(({ samples }) => samples.map(({ value }) => value));
   let [low, high] = decision.people?.scale ?? [Math.min(...values), Math.max(...values)];
-  if (low === high) [low, high] = [low - 1, high + 1];
+  if (low === high) {
+    low -= 1;
+    high += 1;
+  }
   const at = (value) => MARGIN + ((value - low) / (high - low)) * (width - 2 * MARGIN);
   return { low, high, at };
 }
@@ -26,7 +30,12 @@ function scaleOf(decision, opinions, width) {
 /** The rows of answers in a box; `opened(index)` is called for an answer that is picked. */
 export class Dots {
   constructor(container, opened) {
-    Object.assign(this, { container, opened, decision: null, opinions: [], current: null, width: 0 });
+    this.container = container;
+    this.opened = opened;
+    this.decision = null;
+    this.opinions = [];
+    this.current = null;
+    this.width = 0;
     new ResizeObserver(() => this.redraw()).observe(container);
   }
 
@@ -52,7 +61,7 @@ export class Dots {
     this.container.replaceChildren(this.head(), ...rows, this.axis(), this.tip);
     for (const [i, row] of rows.entries()) {
       // Beside its label a strip is as high, so that the line of the threshold has no gaps.
-      const height = narrow ? LEAST_HEIGHT : Math.max(LEAST_HEIGHT, row.clientHeight);
+      const height = narrow ? MIN_HEIGHT : Math.max(MIN_HEIGHT, row.clientHeight);
       row.append(this.ratings(this.opinions[i], height));
     }
     if (focused?.sample !== undefined) this.dot(focused.index, focused.sample)?.focus();
@@ -61,8 +70,8 @@ export class Dots {
 
   /** The dot that the keyboard comes to first: the lowest of the chosen answer. */
   firstDot() {
-    const { index, samples } = this.opinions.find(({ samples: own }) => own.length) ?? { samples: [] };
-    return samples.length ? `${index} ${samples[0].place}` : null;
+    const rated = this.opinions.find(({ samples }) => samples.length);
+    return rated ? `${rated.index} ${rated.samples[0].place}` : null;
   }
 
   /** The words above the rows: what the line of the threshold means. */
@@ -89,7 +98,7 @@ export class Dots {
     return this.frame("dot-axis", 24, line, ...marks);
   }
 
-  /** A line of the picture that is no answer. */
+  /** A row of the picture that is not an answer. */
   frame(kind, height, ...parts) {
     const size = { width: this.strip, height, viewBox: `0 0 ${this.strip} ${height}`, "aria-hidden": "true" };
     return element("div", { class: `dot-row ${kind}` }, element("span"), shape("svg", size, ...parts));
@@ -124,13 +133,13 @@ export class Dots {
   }
 
   /** The strip of an answer: threshold, mean and dots. */
-  ratings(opinion, least) {
+  ratings(opinion, minHeight) {
     const { samples, mean, early, answer } = opinion;
-    const radius = samples.length > MANY ? 3.5 : 5;
+    const radius = samples.length > MANY_DOTS ? 3.5 : 5;
     const size = 2 * radius + 2.5;
     const places = samples.map(({ value }) => this.scale.at(value));
     const levels = levelsOf(places, size);
-    const height = Math.max(least, (Math.max(0, ...levels) + 1) * size + 14);
+    const height = Math.max(minHeight, (Math.max(0, ...levels) + 1) * size + 14);
     const middle = height / 2;
     const parts = [shape("path", { class: "grid", d: `M${MARGIN} ${middle}H${this.strip - MARGIN}` })];
     const limit = limitOf(this.decision);

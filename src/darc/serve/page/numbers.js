@@ -1,11 +1,19 @@
 /** Numbers as people read and set them. */
 
+/** The digits after the point for three significant ones. */
+function digitsFor(size) {
+  if (size >= 100) return 0;
+  if (size >= 10) return 1;
+  if (size >= 1) return 2;
+  return 3;
+}
+
 /** Three significant digits, or a dash where there is no number. */
 export function short(value) {
   if (value === null || value === undefined) return "–";
   if (!Number.isFinite(Number(value))) return String(value).startsWith("-") ? "−∞" : "∞";
   const size = Math.abs(value);
-  const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+  const digits = digitsFor(size);
   const text = size > 0 && size < 0.001 ? value.toPrecision(2) : value.toFixed(digits);
   return text.replace("-", "−");
 }
@@ -28,7 +36,8 @@ export const rounded = (value) => Number(value.toPrecision(3));
 /** The smallest of 1, 2 and 5 times a power of ten that is not below a value. */
 export function roundUp(value) {
   const power = 10 ** Math.floor(Math.log10(value));
-  return rounded([1, 2, 5, 10].map((each) => each * power).find((each) => each >= value * 0.999));
+  const steps = [1, 2, 5, 10].map((factor) => factor * power);
+  return rounded(steps.find((step) => step >= value * 0.999));
 }
 
 /** About `count` round numbers from low to high. */
@@ -46,8 +55,9 @@ export function ticks(low, high, count) {
 
 /** The mean of the numbers among some values, null where there is none. */
 export function meanOf(values) {
-  const known = values.filter((each) => each !== null);
-  return known.length ? known.reduce((sum, each) => sum + each, 0) / known.length : null;
+  const present = values.filter((value) => value !== null);
+  if (!present.length) return null;
+  return present.reduce((sum, value) => sum + value, 0) / present.length;
 }
 
 /** A noun with its count. */

@@ -2,21 +2,23 @@
 
 import { titleOf } from "./answers.js";
 import { element, shape } from "./elements.js";
-import { frontier, labels, scaled } from "./geometry.js";
+import { findFrontier, makeScale, placeLabels } from "./geometry.js";
 import { short, ticks } from "./numbers.js";
 
 const MARGIN = { left: 56, right: 18, top: 14, bottom: 46 };
-const BY_PREMIUM = ["tau", "penalty"];
+/** Rules that compare risk premiums. */
+const PREMIUM_RULES = ["tau", "penalty"];
 const AXES = { sigma: "disagreement (sigma)", risk_premium: "risk premium" };
-const LEVELS = ["entropic", "penalty"];
+/** Rules whose choice lies on a line of candidates that are as good. */
+const LEVEL_RULES = ["entropic", "penalty"];
 
 /** Which measure of risk lies along the plane for a rule: the one that it compares. */
-export const riskOf = (rule) => (BY_PREMIUM.includes(rule) ? "risk_premium" : "sigma");
+export const riskOf = (rule) => (PREMIUM_RULES.includes(rule) ? "risk_premium" : "sigma");
 
 /** What the rule compares with: the floor of epsilon's band, or the cap of tau. */
 function limitOf({ rule, parameters, facts, candidates, flags }) {
   if (rule === "epsilon") {
-    const best = Math.max(...candidates.filter((each) => each.feasible).map((each) => each.value));
+    const best = Math.max(...candidates.filter(({ feasible }) => feasible).map(({ value }) => value));
     return { floor: best - parameters.epsilon };
   }
   return rule === "tau" && !flags.includes("infeasible") ? { cap: facts.threshold } : {};
@@ -38,7 +40,11 @@ function mark(x, y, { chosen, leads, feasible }) {
 /** The picture of a decision in a box; `opened(index)` is called for a candidate that is chosen. */
 export class Plane {
   constructor(container, caption, opened) {
-    Object.assign(this, { container, caption, opened, decision: null, current: null });
+    this.container = container;
+    this.caption = caption;
+    this.opened = opened;
+    this.decision = null;
+    this.current = null;
     new ResizeObserver(() => this.redraw()).observe(container);
   }
 
@@ -56,49 +62,50 @@ export class Plane {
     const width = this.container.clientWidth;
     if (!this.decision || !width || width === this.width) return;
     this.width = width;
-    const held = this.container.contains(document.activeElement);
+    const hasFocus = this.container.contains(document.activeElement);
     const { decision } = this;
     const risk = riskOf(decision.rule);
-    const seen = decision.candidates
-      .map((each) => ({ ...each, risk: each[risk] }))
-      .filter((each) => this.answers.has(each.index) && each.risk !== null && each.value !== null)
+    const shown = decision.candidates
+      .map((candidate) => ({ ...candidate, risk: candidate[risk] }))
+      .filter(({ index, risk: own, value }) => this.answers.has(index) && own !== null && value !== null)
       .sort((a, b) => a.risk - b.risk || a.index - b.index);
-    if (!seen.length) {
+    if (!shown.length) {
       const text = "No answer has a sigma: that takes two samples, so ask for rewrites.";
       this.container.replaceChildren(element("p", { class: "pale" }, text));
       this.caption.textContent = "";
       return;
     }
     const height = Math.round(Math.min(430, Math.max(270, width * 0.62)));
-    const x = scaled(seen.map((each) => each.risk), MARGIN.left, width - MARGIN.right);
-    const y = scaled(seen.map((each) => each.value), height - MARGIN.bottom, MARGIN.top);
-    const places = seen.map((each) => ({
-      ...each,
-      x: x.at(each.risk),
-      y: y.at(each.value),
-      number: this.answers.get(each.index).number,
-      big: [decision.index, this.leader].includes(each.index),
+    const x = makeScale(shown.map((candidate) => candidate.risk), MARGIN.left, width - MARGIN.right);
+    const y = makeScale(shown.map((candidate) => candidate.value), height - MARGIN.bottom, MARGIN.top);
+    const places = shown.map((candidate) => ({
+      ...candidate,
+      x: x.at(candidate.risk),
+      y: y.at(candidate.value),
+      number: this.answers.get(candidate.index).number,
+      big: [decision.index, this.leader].includes(candidate.index),
     }));
-    this.order = seen.map((each) => each.index);
-    if (!held || !this.order.includes(this.current)) this.current = decision.index;
-    if (!this.order.includes(this.current)) [this.current] = this.order;
+    this.order = shown.map((candidate) => candidate.index);
+    if (!hasFocus || !this.order.includes(this.current)) this.current = decision.index;
+    if (!this.order.includes(this.current)) this.current = this.order[0];
     const label = `Answers by ${AXES[risk]} and value; arrow keys move between them`;
     const size = { width, height, viewBox: `0 0 ${width} ${height}` };
     const svg = shape(
       "svg", { ...size, role: "group", "aria-label": label },
       this.region(x, y, width, height, risk),
       this.axes(x, y, width, height, risk),
-      this.edge(seen, x, y, width, risk),
-      labels(places, width),
-      places.sort((a, b) => a.big - b.big).map((each) => this.point(each)),
+      this.frontierLine(shown, x, y, width, risk),
+      placeLabels(places, width),
+      places.sort((a, b) => a.big - b.big).map((place) => this.point(place)),
     );
     this.container.replaceChildren(svg);
     this.say(this.current);
-    if (held) this.container.querySelector(`[data-index="${this.current}"]`)?.focus();
+    if (hasFocus) this.container.querySelector(`[data-index="${this.current}"]`)?.focus();
   }
 
   axes(x, y, width, height, risk) {
-    const [bottom, right] = [height - MARGIN.bottom, width - MARGIN.right];
+    const bottom = height - MARGIN.bottom;
+    const right = width - MARGIN.right;
     const parts = [];
     const label = (kind, across, up, anchor, text, more = {}) => {
       const place = { class: kind, x: across, y: up, "text-anchor": anchor, ...more };
@@ -126,7 +133,8 @@ export class Plane {
     const { decision } = this;
     const { floor, cap } = limitOf(decision);
     const { left, top } = MARGIN;
-    const [right, bottom] = [width - MARGIN.right, height - MARGIN.bottom];
+    const right = width - MARGIN.right;
+    const bottom = height - MARGIN.bottom;
     const within = (value, low, high) => Math.min(high, Math.max(low, value));
     const area = (end, depth) =>
       shape("rect", { class: "region", x: left, y: top, width: end - left, height: depth - top });
@@ -140,7 +148,7 @@ export class Plane {
       return [area(line, bottom), limit(`M${line} ${top}V${bottom}`)];
     }
     const best = decision.of(decision.index);
-    if (!LEVELS.includes(decision.rule) || best[risk] === null) return [];
+    if (!LEVEL_RULES.includes(decision.rule) || best[risk] === null) return [];
     const slope = decision.rule === "penalty" ? decision.parameters.lam : 0;
     const at = (where) => y.at(best.value + slope * (where - best[risk]));
     const line = `M${left} ${at(x.start)}L${right} ${at(x.end)}`;
@@ -150,8 +158,10 @@ export class Plane {
     ];
   }
 
-  edge(seen, x, y, width, risk) {
-    const [[across, up], ...rest] = frontier(seen, risk).map((each) => [x.at(each[risk]), y.at(each.value)]);
+  /** The line through the candidates that no other beats in both. */
+  frontierLine(shown, x, y, width, risk) {
+    const corners = findFrontier(shown, risk).map((candidate) => [x.at(candidate[risk]), y.at(candidate.value)]);
+    const [[across, up], ...rest] = corners;
     const steps = rest.map(([right, above]) => `H${right}V${above}`).join("");
     const line = `M${across} ${up}${steps}H${width - MARGIN.right}`;
     return shape("path", { class: "frontier", d: line });
@@ -159,7 +169,8 @@ export class Plane {
 
   point({ index, x, y }) {
     const { decision } = this;
-    const [chosen, leads] = [index === decision.index, index === this.leader];
+    const chosen = index === decision.index;
+    const leads = index === this.leader;
     return shape(
       "g",
       {
@@ -179,7 +190,7 @@ export class Plane {
     ].filter(Boolean);
     const name = `${titleOf(this.answers.get(index))}${roles.length ? ` (${roles.join(", ")})` : ""}`;
     const numbers = Object.entries({ value, mean, sigma, "risk premium": premium });
-    return `${name}: ${numbers.map(([each, number]) => `${each} ${short(number)}`).join(", ")}`;
+    return `${name}: ${numbers.map(([label, number]) => `${label} ${short(number)}`).join(", ")}`;
   }
 
   say(index) {
@@ -195,8 +206,8 @@ export class Plane {
       event.preventDefault();
       const place = (this.order.indexOf(index) + step + this.order.length) % this.order.length;
       this.current = this.order[place];
-      for (const each of this.container.querySelectorAll(".point")) {
-        each.setAttribute("tabindex", Number(each.dataset.index) === this.current ? 0 : -1);
+      for (const point of this.container.querySelectorAll(".point")) {
+        point.setAttribute("tabindex", Number(point.dataset.index) === this.current ? 0 : -1);
       }
       this.container.querySelector(`[data-index="${this.current}"]`).focus();
     }
@@ -215,10 +226,10 @@ export function legend(decision) {
     [sample(shape("path", { class: "leader", d: square(13, 12, 10) })), "highest average (Best-of-K)"],
     [dot({ feasible: true }), "feasible"],
   ];
-  if (decision.candidates.some((each) => !each.feasible)) entries.push([dot({}), "not feasible"]);
+  if (decision.candidates.some(({ feasible }) => !feasible)) entries.push([dot({}), "not feasible"]);
   if (floor !== undefined) entries.push([line("limit"), "best value minus epsilon"]);
   if (cap !== undefined) entries.push([line("limit"), "cap on the risk premium"]);
-  if (LEVELS.includes(decision.rule)) entries.push([line("limit"), "as good as the chosen one"]);
+  if (LEVEL_RULES.includes(decision.rule)) entries.push([line("limit"), "as good as the chosen one"]);
   entries.push([line("frontier"), "frontier"]);
   return entries.map(([picture, text]) => element("li", {}, picture, text));
 }
