@@ -7,7 +7,6 @@ from tests.study.making import config_for, finish, new_store, rate, ready
 from darc.cli import main
 from darc.errors import InputError
 from darc.study.exclusions import exclude_by_name
-from darc.study.lead_details import details
 from darc.study.links import issue_links
 from darc.study.people import erase
 from darc.study.status import close, status
@@ -50,15 +49,4 @@ def test_items_name_no_system_before_the_study_is_closed(tmp_path: Path) -> None
     assert named == {(p, system) for p in ("p0", "p1") for system in ("alpha", "beta")}
     with pytest.raises(InputError, match="closed already"):
         close(store)
-    store.close()
-
-
-def test_details_are_those_of_the_labels_and_of_everyones_answers(tmp_path: Path) -> None:
-    store = new_store(str(tmp_path / "s.db"), config_for(tmp_path, 2, quality={"share": 0.0}))
-    ready(store, 1)
-    finish(store, 1, 4.0)
-    found = details(store, ["item 2"])
-    assert list(found.texts) == ["item 2"]
-    assert found.answers["r001"] == {4.0: 4}
-    assert len(found.times) == 4
     store.close()

@@ -16,9 +16,8 @@ from darc.parts.scorers import Caution
 from darc.parts.scorers.base import sigmoid
 from darc.parts.scorers.caution_models import Classifier, Predictor, read_model, write_model
 from darc.train.caution import fit_classifier, fit_predictor
-from darc.train.caution_report import auc, split_examples
+from darc.train.caution_report import split_examples
 from darc.train.examples import divide, read_examples
-from darc.train.logistic import fit_logistic, log_loss
 
 DATA = Path(__file__).parents[1] / "parts" / "scorers" / "discrimination.jsonl"
 SEED = 7
@@ -48,12 +47,6 @@ def test_auc_on_held_out_answers_by_kind() -> None:
         assert set(found) == {"mismatched", "truncated", "shuffled", "inserted", "all, 1:1"}
     assert classifier().report["auc"]["mismatched"] > 0.85
     assert classifier().report["auc"]["inserted"] > 0.55
-
-
-def test_no_prompt_is_in_two_parts() -> None:
-    sides = [{p.question for p, _ in own} for own in split_examples(read_examples(DATA), SEED)]
-    assert sum(map(len, sides)) == len(set.union(*sides)) == 64
-    assert [len(side) for side in sides] == [38, 10, 16]
 
 
 def scorer(folder: Path, model: Classifier | Predictor) -> Caution:
@@ -178,24 +171,3 @@ def made(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     rows = draw.normal(size=(count, 3))
     labels = (draw.random(count) < sigmoid(2.0 * rows[:, 0] - rows[:, 1] + 0.5)).astype(float)
     return rows, labels
-
-
-def test_the_weights_are_found() -> None:
-    rows, labels = made(20_000, 0)
-    weights, _, _ = fit_logistic(rows, labels, *made(20_000, 1), decay=0.0)
-    assert np.allclose(weights, [2.0, -1.0, 0.0, 0.5], atol=0.1)
-
-
-def test_held_out_rows_stop_the_fit() -> None:
-    draw = np.random.default_rng(2)
-    rows, labels = draw.normal(size=(30, 40)), np.repeat([0.0, 1.0], 15)
-    held, held_labels = draw.normal(size=(400, 40)), np.repeat([0.0, 1.0], 200)
-    weights, step, loss = fit_logistic(rows, labels, held, held_labels, decay=0.0)
-    assert step < 30
-    assert loss <= np.log(2.0)
-    assert log_loss(held @ weights[:-1] + weights[-1], held_labels) == pytest.approx(loss)
-
-
-def test_auc_counts_pairs() -> None:
-    assert auc(np.array([0.0, 1.0]), np.array([1.0, 2.0])) == 0.875
-    assert np.isnan(auc(np.zeros(0), np.ones(3)))

@@ -43,7 +43,7 @@ class Job:
         #: Calls and tokens of all stages, retries included, within the budget of the request.
         self.total_meter = Meter(budget.upstream_calls, budget.upstream_tokens)
         #: Calls and tokens of each stage.
-        self.stage_meters = {name: Meter(whole=self.total_meter) for name in _STAGES}
+        self.stage_meters = {name: Meter(total=self.total_meter) for name in _STAGES}
 
     @property
     def engine_meters(self) -> dict[str, Meter]:

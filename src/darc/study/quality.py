@@ -194,7 +194,7 @@ class Alpha:
     units: int
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether there is an alpha."""
         return not np.isnan(self.alpha)
 
@@ -203,7 +203,7 @@ class Alpha:
         """Alpha and its interval, or why there is none."""
         if self.units < _MIN_UNITS:
             return f"not yet ({self.units} of {_MIN_UNITS} items rated twice)"
-        if not self.known:
+        if not self.is_known:
             return "undefined: all ratings are the same"
         if self.high - self.low < _ROUNDING:
             return f"{self.alpha:.2f}"

@@ -160,9 +160,9 @@ class _RatingWork:
         self._tasks = tasks
         self._now = store.now()
         self._items = store.unit_ids["item"]
-        work = [row for row in tasks.values() if row["kind"] not in LEARNING]
-        self._answered = [row for row in work if row["answered"] is not None]
-        self._held = self._find_held([row for row in work if row["answered"] is None])
+        rating_tasks = [row for row in tasks.values() if row["kind"] not in LEARNING]
+        self._answered = [row for row in rating_tasks if row["answered"] is not None]
+        self._held = self._find_held([row for row in rating_tasks if row["answered"] is None])
         self._rated_items = sum(
             row["kind"] == "item" and row["answer"] is not None for row in self._answered
         )

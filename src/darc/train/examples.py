@@ -73,9 +73,9 @@ def _count_prompts(pairs: Sequence[Pair]) -> int:
 
 def _read_run(path: Path) -> list[Pair]:
     candidates = list(RunFolder(path).candidates())
-    whole = [(prompt, one.text) for prompt, one in candidates if not one.truncated]
-    if _count_prompts(whole) >= _MIN_PROMPTS:
-        return whole
+    complete = [(prompt, one.text) for prompt, one in candidates if not one.truncated]
+    if _count_prompts(complete) >= _MIN_PROMPTS:
+        return complete
     return [(prompt, one.text) for prompt, one in candidates]
 
 

@@ -7,7 +7,6 @@ from tests.fakes import FakeServer, Fault
 
 from darc.models.remote.chat_check import check_chat
 from darc.models.remote.meter import CURRENT_METER, Meter
-from darc.models.remote.server_report import one_line
 
 
 def test_redirect_takes_no_key_elsewhere(
@@ -52,9 +51,3 @@ def test_counts_are_its_own(openai_server: FakeServer) -> None:
     assert other.calls == 0
     assert report.calls == len(openai_server.paths)
     assert report.tokens > 0
-
-
-def test_long_messages_are_cut() -> None:
-    assert one_line("refused", "") == "refused"
-    assert one_line("refused (400)", "two\n lines") == "refused (400): two lines"
-    assert len(one_line("x" * 500)) == 100

@@ -29,7 +29,7 @@ class Meter:
     #: The number of tokens from which on no call begins; None for any number.
     max_tokens: int | None = None
     #: The meter of the whole request, which counts and limits what all its stages use together.
-    whole: "Meter | None" = None
+    total: "Meter | None" = None
     #: How many calls have begun.
     calls: int = field(default=0, init=False)
     #: How many tokens servers have reported.
@@ -43,7 +43,7 @@ class Meter:
         """Whether it may refuse calls."""
         if self.max_calls is not None or self.max_tokens is not None:
             return True
-        return self.whole is not None and self.whole.limited
+        return self.total is not None and self.total.limited
 
     def begin(self, url: str) -> None:
         """Count a call that begins.
@@ -57,8 +57,8 @@ class Meter:
         with self._lock:
             _check_limit(url, "calls", self.calls, self.max_calls)
             _check_limit(url, "tokens", self.tokens, self.max_tokens)
-            if self.whole is not None:
-                self.whole.begin(url)
+            if self.total is not None:
+                self.total.begin(url)
             self.calls += 1
 
     def add(self, answer: Any) -> None:
@@ -71,8 +71,8 @@ class Meter:
         with self._lock:
             self.usage = add_usage(self.usage, usage)
             self.tokens += count_tokens(usage)
-        if self.whole is not None:
-            self.whole.add(answer)
+        if self.total is not None:
+            self.total.add(answer)
 
 
 def _check_limit(url: str, unit: str, used: int, limit: int | None) -> None:

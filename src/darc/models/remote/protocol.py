@@ -170,9 +170,9 @@ def split_total(total: int, weights: Sequence[int]) -> list[int]:
     """
     if not any(weights):
         weights = [1] * len(weights)
-    whole = sum(weights)
+    weight_sum = sum(weights)
     # Rounding the running sum up keeps the parts' sum exact.
-    ends = [-(-total * weight // whole) for weight in accumulate(weights)]
+    ends = [-(-total * weight // weight_sum) for weight in accumulate(weights)]
     return [end - start for start, end in pairwise([0, *ends])]
 
 
