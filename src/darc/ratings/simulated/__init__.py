@@ -1,7 +1,9 @@
 """Rater populations with a known truth, and proxies that stand in for them."""
 
-from darc.ratings.simulated.population import Population, Proxy, proxy_scores, simulate
-from darc.ratings.simulated.recipe import PRESETS, Preset, ProxyRecipe, Recipe, preset, two_minds
+from darc.ratings.simulated.population import Population, simulate
+from darc.ratings.simulated.presets import PRESETS, Preset, preset, two_minds
+from darc.ratings.simulated.proxy import Proxy, proxy_scores
+from darc.ratings.simulated.recipe import ProxyRecipe, Recipe
 from darc.ratings.simulated.truth import Truth
 
 __all__ = [

@@ -1,37 +1,47 @@
-"""Rater populations with a known truth, and scorers that stand in for people."""
+"""Simulated people who rate candidates, with a known truth."""
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from darc.ratings.simulated.recipe import ProxyRecipe, Recipe
+from darc.ratings.simulated.recipe import Recipe
 from darc.ratings.simulated.truth import Truth, truth
-from darc.typing import Array, Integers
+from darc.typing import Array, Integers, Mask
+
+# Candidates, people and noise have streams of their own, so more raters leave the candidates as
+# they are.
+_CANDIDATE_STREAM = 1
+_PEOPLE_STREAM = 2
+_NOISE_STREAM = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Ratings (P, K, n) of simulated people, NaN where missing, with what they were drawn from.
+    """Ratings of simulated people, with what they were drawn from.
 
-    `quality` (P, K) is what each candidate is worth to the average person before the scale's ends
-    and rounding; `centre` (P, K, G) the same for each group; `scale` (P, K) the noise of its
-    ratings; `polarising` (P, K) marks candidates that divide the groups; `exploit` (P, K) is the
-    size of the feature that a proxy may like. `rater` (P, n) says who rated a prompt, as a number
-    of a person, and `group` and `severity` are each person's.
+    There are P prompts of K candidates, n raters per prompt and G groups of people.
     """
 
     recipe: Recipe
     seed: int
+    #: The ratings (P, K, n), NaN where missing.
     ratings: Array
+    #: What each candidate is worth to the average person before the scale's ends and rounding,
+    #: (P, K).
     quality: Array
+    #: The same for each group, (P, K, G).
     centre: Array
+    #: The scale of the noise of each candidate's ratings, (P, K).
     scale: Array
-    polarising: NDArray[np.bool_]
+    #: The candidates that divide the groups, (P, K).
+    polarising: Mask
+    #: The size of the feature that a proxy may like, (P, K).
     exploit: Array
+    #: Who rated a prompt, (P, n), as a number of a person.
     rater: Integers
+    #: The group and the severity of each person.
     group: Integers
     severity: Array
 
@@ -41,123 +51,119 @@ class Population:
         return truth(self.recipe, self.centre, self.scale)
 
 
-def simulate(recipe: Recipe, seed: int = 0) -> Population:
-    """A `Population` drawn by a recipe; the same recipe and seed give the same numbers.
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """What candidates are like; see the fields of `Population`."""
 
-    Candidates, people and noise have streams of their own, so more raters leave the candidates as
-    they are.
-    """
-    things, people, noise = (np.random.default_rng([seed, stream]) for stream in (1, 2, 3))
-    shape = (recipe.prompts, recipe.candidates)
-    quality = recipe.location + recipe.prompt_spread * things.standard_normal((shape[0], 1))
-    quality = quality + recipe.candidate_spread * things.standard_normal(shape)
-    factors = recipe.uneven_prompts * things.standard_normal((shape[0], 1))
-    scale = recipe.noise * np.exp(factors + recipe.uneven * things.standard_normal(shape))
-    polarising = things.random(shape) < recipe.polarising
-    exploit = things.exponential(size=shape) * (things.random(shape) < recipe.exploiting)
-    quality = quality + recipe.lure * polarising - recipe.harm * exploit
-    shares = np.array(recipe.groups)
-    tastes = recipe.taste * things.standard_normal((*shape, len(shares)))
-    tastes[..., -1] -= np.where(polarising, recipe.gap, 0.0)
-    # Their mean over people is 0.
-    centre = quality[..., None] + (tastes - (tastes @ shares)[..., None])
-    rater, group, severity = _people(recipe, people)
-    wishes = np.take_along_axis(centre, group[rater][:, None, :], axis=2)
-    wishes = wishes + severity[rater][:, None, :]
-    ratings = on_scale(recipe, wishes + scale[..., None] * _noise(recipe, noise))
+    quality: Array
+    centre: Array
+    scale: Array
+    polarising: Mask
+    exploit: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _People:
+    """Who rates what; see the fields of `Population`."""
+
+    rater: Integers
+    group: Integers
+    severity: Array
+
+
+def simulate(recipe: Recipe, seed: int = 0) -> Population:
+    """Draw a population; the same recipe and seed give the same numbers."""
+    candidates = _draw_candidates(recipe, np.random.default_rng([seed, _CANDIDATE_STREAM]))
+    people = _draw_people(recipe, np.random.default_rng([seed, _PEOPLE_STREAM]))
+    noise = np.random.default_rng([seed, _NOISE_STREAM])
+    group_of_rater = people.group[people.rater]
+    severity_of_rater = people.severity[people.rater]
+    opinion = np.take_along_axis(candidates.centre, group_of_rater[:, None, :], axis=2)
+    opinion = opinion + severity_of_rater[:, None, :]
+    opinion = opinion + candidates.scale[..., None] * _draw_noise(recipe, noise)
+    ratings = on_scale(recipe, opinion)
     if recipe.missing:
         keys = noise.random(ratings.shape)
-        # Every candidate keeps at least one.
-        gone = (keys < recipe.missing) & (keys < keys.max(axis=-1, keepdims=True))
-        ratings[gone] = np.nan
-    drawn = (quality, centre, scale, polarising, exploit, rater, group, severity)
-    return Population(recipe, seed, ratings, *drawn)
+        # Every candidate has at least one rating.
+        is_missing = (keys < recipe.missing) & (keys < keys.max(axis=-1, keepdims=True))
+        ratings[is_missing] = np.nan
+    return Population(
+        recipe=recipe,
+        seed=seed,
+        ratings=ratings,
+        quality=candidates.quality,
+        centre=candidates.centre,
+        scale=candidates.scale,
+        polarising=candidates.polarising,
+        exploit=candidates.exploit,
+        rater=people.rater,
+        group=people.group,
+        severity=people.severity,
+    )
 
 
-def on_scale(recipe: Recipe, wishes: Array) -> Array:
-    """Wishes as the scale's ratings: clipped, and rounded to a step."""
-    inside = np.clip(wishes, recipe.low, recipe.high)
+def on_scale(recipe: Recipe, opinions: Array) -> Array:
+    """Opinions as the scale's ratings: clipped, and rounded to a step."""
+    inside = np.clip(opinions, recipe.low, recipe.high)
     if not recipe.step:
         return inside
     steps = np.floor((inside - recipe.low) / recipe.step + 0.5)
     return np.asarray(recipe.low + recipe.step * steps)
 
 
-def _people(recipe: Recipe, people: np.random.Generator) -> tuple[Integers, Integers, Array]:
-    """Who rates each prompt (P, n), and each person's group and severity.
+def _draw_candidates(recipe: Recipe, generator: np.random.Generator) -> _Candidates:
+    """Draw what the candidates are like."""
+    shape = (recipe.prompts, recipe.candidates)
+    per_prompt = (recipe.prompts, 1)
+    quality = recipe.location + recipe.prompt_spread * generator.standard_normal(per_prompt)
+    quality = quality + recipe.candidate_spread * generator.standard_normal(shape)
+    unevenness = recipe.uneven_prompts * generator.standard_normal(per_prompt)
+    unevenness = unevenness + recipe.uneven * generator.standard_normal(shape)
+    polarising = generator.random(shape) < recipe.polarising
+    feature_size = generator.exponential(size=shape)
+    exploit = feature_size * (generator.random(shape) < recipe.exploiting)
+    quality = quality + recipe.lure * polarising - recipe.harm * exploit
+    shares = np.array(recipe.groups)
+    tastes = recipe.taste * generator.standard_normal((*shape, len(shares)))
+    tastes[..., -1] -= np.where(polarising, recipe.gap, 0.0)
+    # Less their mean over people, so that quality is what the average person thinks.
+    centred_tastes = tastes - (tastes @ shares)[..., None]
+    return _Candidates(
+        quality=quality,
+        centre=quality[..., None] + centred_tastes,
+        scale=recipe.noise * np.exp(unevenness),
+        polarising=polarising,
+        exploit=exploit,
+    )
 
-    Groups have their shares of the crowd as nearly as whole people allow.
-    """
-    prompts, raters = recipe.prompts, recipe.raters
+
+def _draw_people(recipe: Recipe, generator: np.random.Generator) -> _People:
+    """Draw who rates each prompt; groups have their shares as nearly as whole people allow."""
+    prompts = recipe.prompts
+    raters = recipe.raters
     crowd = recipe.crowd or prompts * raters
     places = (np.arange(crowd) + 0.5) / crowd
     group = np.searchsorted(np.cumsum(recipe.groups)[:-1], places, side="right").astype(np.int64)
-    group = people.permutation(group)
-    severity = recipe.severity * people.standard_normal(crowd)
+    group = generator.permutation(group)
+    severity = recipe.severity * generator.standard_normal(crowd)
     if not recipe.crowd:
         rater = np.arange(crowd).reshape(prompts, raters)
     elif recipe.crowd == raters:
         rater = np.broadcast_to(np.arange(raters), (prompts, raters))
     else:
-        keys = people.random((prompts, crowd))
+        keys = generator.random((prompts, crowd))
         rater = np.argpartition(keys, raters - 1, axis=1)[:, :raters]
-    return rater, group, severity
+    return _People(rater, group, severity)
 
 
-def _noise(recipe: Recipe, noise: np.random.Generator) -> Array:
+def _draw_noise(recipe: Recipe, generator: np.random.Generator) -> Array:
     """Student's t numbers (P, K, n); those of one rater and prompt correlate by `leaning`."""
-    prompts, candidates, raters = recipe.prompts, recipe.candidates, recipe.raters
-    errors = noise.standard_normal((prompts, candidates, raters))
+    shape = (recipe.prompts, recipe.candidates, recipe.raters)
+    errors = generator.standard_normal(shape)
     if recipe.leaning:
-        common = noise.standard_normal((prompts, 1, raters))
+        common = generator.standard_normal((recipe.prompts, 1, recipe.raters))
         errors *= math.sqrt(1.0 - recipe.leaning)
         errors += math.sqrt(recipe.leaning) * common
     if math.isfinite(recipe.df):
-        errors *= np.sqrt(recipe.df / noise.chisquare(recipe.df, errors.shape))
+        errors *= np.sqrt(recipe.df / generator.chisquare(recipe.df, errors.shape))
     return errors
-
-
-@dataclass(frozen=True, eq=False)
-class Proxy:
-    """Scores (P, M, K, n) of each candidate's original (the first sample) and rewrites.
-
-    `log_likelihood` (P, K) is the candidates' mean per token under the policy that wrote them.
-    """
-
-    samples: Array
-    log_likelihood: Array
-
-
-def proxy_scores(population: Population, recipe: ProxyRecipe, seed: int | None = None) -> Proxy:
-    """The `Proxy` of a population; seeded by the population unless told otherwise.
-
-    The scores are on the people's scale, not clipped to it.
-    """
-    start = population.seed if seed is None else seed
-    errors, spreads, rewrites, words = (
-        np.random.default_rng([start, stream]) for stream in (11, 12, 13, 14)
-    )
-    true = population.truth
-    prompts, candidates = true.mean.shape
-    size = recipe.rewrites + 1
-    common = math.sqrt(recipe.shared) * errors.standard_normal((prompts, 1, candidates))
-    own = math.sqrt(1 - recipe.shared) * errors.standard_normal(
-        (prompts, recipe.scorers, candidates)
-    )
-    centre = true.mean[:, None, :] + recipe.error * (common + own)
-    logs = np.log(np.maximum(true.sigma, 1e-9))
-    # Where sigmas hardly differ there is nothing to track.
-    differ = float(logs.std()) if logs.std() >= 1e-6 else math.inf
-    height = recipe.tracking * ((logs - logs.mean()) / differ)
-    other = math.sqrt(1 - recipe.tracking**2) * spreads.standard_normal((prompts, candidates))
-    spread = recipe.spread * np.exp(recipe.uneven * (height + other))
-    samples = centre[..., None] + spread[:, None, :, None] * rewrites.standard_normal(
-        (prompts, recipe.scorers, candidates, size)
-    )
-    kept = 1.0 - recipe.fragility * rewrites.random((prompts, candidates, size))
-    kept[..., 0] = 1.0
-    fooled = np.arange(recipe.scorers) < round(recipe.fooled * recipe.scorers)
-    gain = recipe.bias * population.exploit[..., None] * kept
-    samples += np.where(fooled[:, None, None], gain[:, None], 0.0)
-    chance = -1.0 + 0.2 * words.standard_normal((prompts, candidates))
-    return Proxy(samples, chance - recipe.oddity * population.exploit)

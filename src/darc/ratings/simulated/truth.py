@@ -11,20 +11,21 @@ from darc.decide.statistics.arrays import check_share
 from darc.ratings.simulated.recipe import Recipe
 from darc.typing import Array
 
-FINE = 200
-BLOCK = 200_000
-NODES = 32
+# How many cells a scale has whose ratings are not rounded.
+_FINE_CELLS = 200
+# How many numbers are worked on at a time.
+_BLOCK = 200_000
+# How many values of a gamma number stand for its distribution.
+_NODES = 32
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The distribution of ratings of each candidate over all people.
+    """The distribution of ratings of each candidate over all people."""
 
-    `levels` (V,) are the ratings that the scale allows, `chances` (P, K, V) how often people give
-    each of them.
-    """
-
+    #: The ratings that the scale allows, (V,).
     levels: Array
+    #: How often people give each of them, (P, K, V).
     chances: Array
 
     @cached_property
@@ -52,31 +53,38 @@ class Truth:
 
 
 def truth(recipe: Recipe, centre: Array, scale: Array) -> Truth:
-    """The `Truth` of candidates with group centres (P, K, G) and noise scales (P, K).
+    """Compute what all people think of candidates. O(P K G V nodes), in blocks.
 
-    Ratings that are not rounded are counted in `FINE` cells. O(P K G V nodes), in blocks.
+    Args:
+        recipe: What people are like. Ratings that are not rounded are counted in cells.
+        centre: What each group thinks on average, (P, K, G).
+        scale: The scale of the noise, (P, K).
     """
-    cells = round((recipe.high - recipe.low) / recipe.step) if recipe.step else FINE
+    cells = _FINE_CELLS
+    if recipe.step:
+        cells = round((recipe.high - recipe.low) / recipe.step)
     width = (recipe.high - recipe.low) / cells
     levels = np.asarray(recipe.low + width * np.arange(cells + 1), dtype=np.float64)
     edges = levels[:-1] + width / 2
     shares = np.array(recipe.groups)
     below = np.empty((*scale.shape, cells))
-    rows = max(1, BLOCK // max(1, centre[:1].size * cells))
+    rows = max(1, _BLOCK // max(1, centre[:1].size * cells))
     for start in range(0, len(scale), rows):
         part = slice(start, start + rows)
         distance = edges - centre[part][..., None]
         chance = noise_below(distance, scale[part][..., None, None], recipe.severity, recipe.df)
         below[part] = np.einsum("pkgv,g->pkv", chance, shares)
-    ends = np.zeros((*scale.shape, 1)), np.ones((*scale.shape, 1))
-    return Truth(levels, np.maximum(np.diff(np.concatenate([ends[0], below, ends[1]], axis=-1)), 0))
+    nothing = np.zeros((*scale.shape, 1))
+    everything = np.ones((*scale.shape, 1))
+    cumulative = np.concatenate([nothing, below, everything], axis=-1)
+    return Truth(levels, np.maximum(np.diff(cumulative), 0))
 
 
 def noise_below(x: Array, scale: Array, severity: float, df: float) -> Array:
     """Chance that severity * normal + scale * Student's t lies below x, broadcast; within 1e-6.
 
     Student's t is a normal number over the root of a gamma number, so the result is a mean of
-    normal probabilities over `NODES` values of the latter (one for an infinite df).
+    normal probabilities over some values of the latter (one for an infinite df).
     """
     result = np.zeros(np.broadcast_shapes(x.shape, scale.shape))
     for factor, weight in zip(*inverse_gamma(df), strict=True):
@@ -90,7 +98,8 @@ def _normal() -> tuple[Array, Array]:
     """Numbers, and the standard normal distribution function of each, to interpolate in."""
     grid = np.linspace(-8.5, 8.5, 12_001)
     table = np.array([0.5 * math.erfc(-x / math.sqrt(2.0)) for x in grid.tolist()])
-    table[0], table[-1] = 0.0, 1.0
+    table[0] = 0.0
+    table[-1] = 1.0
     return grid, table
 
 
@@ -102,6 +111,6 @@ def inverse_gamma(df: float) -> tuple[Array, Array]:
     shape = df / 2.0
     fine = np.linspace(-60.0, 10.0, 70_001)
     inside = fine[shape * (fine - np.exp(fine) + 1.0) > -16.0]
-    nodes = np.linspace(inside[0], inside[-1], NODES)
+    nodes = np.linspace(inside[0], inside[-1], _NODES)
     density = np.exp(shape * (nodes - np.exp(nodes) + 1.0))
     return np.exp(-nodes), density / density.sum()

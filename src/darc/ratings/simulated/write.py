@@ -6,12 +6,14 @@ from typing import TextIO
 
 import numpy as np
 
-from darc.ratings.simulated.population import Population, Proxy
+from darc.ratings.simulated.population import Population
+from darc.ratings.simulated.proxy import Proxy
 
-RATINGS = ("rater_id", "rating", "rater_group")
-TRUTH = ("mean", "sigma", "value", "cvar", "polarising", "exploit")
-PROXY = ("rater_id", "rating", "scorer_id", "log_likelihood")
+_RATING_COLUMNS = ("rater_id", "rating", "rater_group")
+_TRUTH_COLUMNS = ("mean", "sigma", "value", "cvar", "polarising", "exploit")
+_PROXY_COLUMNS = ("rater_id", "rating", "scorer_id", "log_likelihood")
 
+#: The prompt and the candidate by number, and the other cells.
 Lines = Iterator[tuple[int, int, *tuple[object, ...]]]
 
 
@@ -26,48 +28,60 @@ def candidate_id(candidate: int) -> str:
 
 
 def write_ratings(file: TextIO, population: Population) -> None:
-    """Write one line a rating, as `darc select` reads it; missing ones have none."""
+    """Write one line per rating, as `darc select` reads it; missing ones have none."""
+    _write(file, _RATING_COLUMNS, _rating_lines(population))
 
-    def lines() -> Lines:
-        for p, k, j in np.ndindex(population.ratings.shape):
-            rating, person = population.ratings[p, k, j], population.rater[p, j]
-            if not np.isnan(rating):
-                group = population.group[person] + 1
-                yield p, k, f"rater {person + 1}", rating, f"group {group}"
 
-    _write(file, RATINGS, lines())
+def _rating_lines(population: Population) -> Lines:
+    for p, k, j in np.ndindex(population.ratings.shape):
+        rating = population.ratings[p, k, j]
+        if not np.isnan(rating):
+            person = population.rater[p, j]
+            group = population.group[person] + 1
+            yield p, k, f"rater {person + 1}", rating, f"group {group}"
 
 
 def write_truth(file: TextIO, population: Population) -> None:
-    """Write one line a candidate: what all people think of it, and what it is."""
-    true = population.truth
-    numbers = (true.mean, true.sigma, true.value(), true.cvar())
-    cells = (*numbers, population.polarising.astype(np.int64), population.exploit)
-    places = np.ndindex(population.exploit.shape)
-    _write(file, TRUTH, ((p, k, *(array[p, k] for array in cells)) for p, k in places))
+    """Write one line per candidate: what all people think of it, and what it is."""
+    _write(file, _TRUTH_COLUMNS, _truth_lines(population))
+
+
+def _truth_lines(population: Population) -> Lines:
+    truth = population.truth
+    columns = (
+        truth.mean,
+        truth.sigma,
+        truth.value(),
+        truth.cvar(),
+        population.polarising.astype(np.int64),
+        population.exploit,
+    )
+    for p, k in np.ndindex(population.exploit.shape):
+        yield p, k, *(column[p, k] for column in columns)
 
 
 def write_proxy(file: TextIO, proxy: Proxy) -> None:
-    """Write one line a score: the original and its rewrites in the place of raters."""
-
-    def lines() -> Lines:
-        for p, m, k, i in np.ndindex(proxy.samples.shape):
-            text = "original" if i == 0 else f"rewrite {i}"
-            yield (
-                p,
-                k,
-                text,
-                proxy.samples[p, m, k, i],
-                f"scorer {m + 1}",
-                proxy.log_likelihood[p, k],
-            )
-
-    _write(file, PROXY, lines())
+    """Write one line per score: the original and its rewrites in the place of raters."""
+    _write(file, _PROXY_COLUMNS, _proxy_lines(proxy))
 
 
-def _write(file: TextIO, header: tuple[str, ...], lines: Lines) -> None:
+def _proxy_lines(proxy: Proxy) -> Lines:
+    for p, m, k, i in np.ndindex(proxy.samples.shape):
+        text = "original"
+        if i > 0:
+            text = f"rewrite {i}"
+        score = proxy.samples[p, m, k, i]
+        yield p, k, text, score, f"scorer {m + 1}", proxy.log_likelihood[p, k]
+
+
+def _write(file: TextIO, columns: tuple[str, ...], lines: Lines) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(("prompt_id", "candidate_id", *header))
+    writer.writerow(("prompt_id", "candidate_id", *columns))
     for p, k, *cells in lines:
-        texts = (f"{cell:.6g}" if isinstance(cell, float) else cell for cell in cells)
-        writer.writerow((f"prompt {p + 1}", candidate_id(k), *texts))
+        writer.writerow((f"prompt {p + 1}", candidate_id(k), *map(_cell_text, cells)))
+
+
+def _cell_text(cell: object) -> object:
+    if isinstance(cell, float):
+        return f"{cell:.6g}"
+    return cell
