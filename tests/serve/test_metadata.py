@@ -1,4 +1,3 @@
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from tests.serve.running import QUESTION, Running, parts, read_audit, running
 
 import darc
 from darc.analysis.audit_log import load_audit_log
-from darc.serve.audit import AuditLog
 
 # Three raters hate the first answer, nobody minds the second.
 GRADES = np.array([[9, 9, 9, 9, 9, 2, 2, 2], [6] * 8, [3] * 8, [4] * 8], dtype=float)
@@ -124,23 +122,3 @@ def test_caution_on_rewrites_is_told_to_have_no_effect(gateway: Running) -> None
     assert said["caution_note"].startswith("rewrites measure sensitivity to wording")
     assert "caution_note" not in ask(gateway)
     assert ask(gateway, metadata="full")["sample"] == "rewrite"
-
-
-def test_rows_are_rotated_and_read_in_order(tmp_path: Path) -> None:
-    audit = AuditLog(tmp_path / "a" / "audit.jsonl", max_bytes=100, max_old_files=3)
-    for number in range(12):
-        audit.add({"number": number, "text": "é" * 10})
-    found = [row["number"] for row in read_audit(audit.path)]
-    assert found == sorted(found)
-    assert found[-1] == 11
-    assert len(list(audit.path.parent.iterdir())) == 4
-    for path in audit.path.parent.iterdir():
-        assert path.stat().st_size <= 100
-        assert all(json.loads(line) for line in path.read_text().splitlines())
-
-
-def test_row_larger_than_the_limit_is_kept(tmp_path: Path) -> None:
-    audit = AuditLog(tmp_path / "audit.jsonl", max_bytes=10)
-    audit.add({"text": "long enough"})
-    audit.add({"text": "long again"})
-    assert [row["text"] for row in read_audit(audit.path)] == ["long enough", "long again"]

@@ -2,13 +2,9 @@ from typing import Any
 
 import pytest
 
-import darc
 from darc.decide.registry import rules
-from darc.decide.rule import Rule
 from darc.decide.standards import Standards
-from darc.serve.prompts import read_prompt
 from darc.serve.requests import RequestReader, split_model
-from darc.serve.rule_parameters import parameter_types
 from darc.serve.settings import ServeSettings
 from darc.web.problems import Problem
 
@@ -140,7 +136,6 @@ def test_a_request_wins_over_the_parameters_of_the_servers_rule() -> None:
 
 
 def test_every_rule_is_taken_as_it_is() -> None:
-    from darc.decide.registry import rules
 
     for name in rules:
         if rules.get(name).calibrate is None:
@@ -182,15 +177,6 @@ def test_what_cannot_be_used_is_a_400(body: dict[str, Any]) -> None:
     assert caught.value.param == next(iter(body))
 
 
-def test_parts_become_text_and_nothing_is_fetched() -> None:
-    content = [
-        {"type": "text", "text": "What is this?"},
-        {"type": "image_url", "image_url": {"url": "http://127.0.0.1:1/x.png"}},
-    ]
-    prompt = read_prompt([{"role": "user", "content": content}])
-    assert prompt.question == "What is this?\n[image_url]"
-
-
 @pytest.mark.parametrize(
     "messages",
     [None, [], "Hi", [3], [{}], [{"role": 1}], [{"role": "user", "content": 3}],
@@ -201,37 +187,6 @@ def test_broken_messages_are_a_400(messages: Any) -> None:
         CHAT_READER.read_chat({"messages": messages})
     assert caught.value.status == 400
     assert str(caught.value.param).startswith("messages")
-
-
-def test_prompt_id_depends_on_the_messages_alone() -> None:
-    own = read_prompt(MESSAGES).id
-    assert own == read_prompt([{"content": "Hi", "role": "user"}]).id
-    assert own != read_prompt([{"content": "Ho", "role": "user"}]).id
-
-
-def test_a_rule_offers_what_it_declares() -> None:
-    from darc.decide.registry import rules
-
-    assert parameter_types(rules.get("auto")).keys() == {"caution"}
-    assert parameter_types(rules.get("tau")).keys() == {"tau", "quantile", "objective"}
-    with pytest.raises(Problem) as caught:
-        READER.read_method({"rule": "cvar", "alpha": 1.5})
-    assert caught.value.param == "darc.alpha"
-
-
-def test_a_parameter_without_annotation_has_the_type_of_its_default(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def plain(pools: darc.Pools, *, level=0.5, strict=False):  # type: ignore[no-untyped-def]
-        return darc.largest(pools, level * pools.statistics.mean)
-
-    monkeypatch.setitem(rules._items, "plain", Rule("plain", plain))
-    request_method = READER.read_method({"rule": "plain", "level": 2})
-    assert request_method.method.rule.parameters["level"] == 2
-    for name, value in (("level", "high"), ("strict", 1)):
-        with pytest.raises(Problem) as caught:
-            READER.read_method({"rule": "plain", name: value})
-        assert (caught.value.status, caught.value.param) == (400, f"darc.{name}")
 
 
 @pytest.mark.parametrize(

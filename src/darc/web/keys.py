@@ -29,9 +29,9 @@ class Key(SettingsModel):
     #: The SHA-256 of the token, in hexadecimal.
     sha256: Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{64}$", to_lower=True)]
     #: Requests per minute; 0 for the service's own limit.
-    rate: float = Field(0.0, ge=0)
+    rate: float = Field(default=0.0, ge=0)
     #: Requests at a time; 0 for no limit.
-    active: int = Field(0, ge=0)
+    active: int = Field(default=0, ge=0)
 
 
 class Keys(tuple[Key, ...]):
