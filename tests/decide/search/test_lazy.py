@@ -372,7 +372,7 @@ def test_scores_outside_the_bounds_are_refused_or_clipped() -> None:
         ({"rule": "soft"}, "cannot be searched lazily"),
         ({"rule": "epsilon", "normalize": "prompt"}, "couples all samples"),
         ({"rule": "epsilon", "bounds": (1, 0)}, "finite and rising"),
-        ({"rule": "epsilon", "bounds": "wide"}, "no pair"),
+        ({"rule": "epsilon", "bounds": "wide"}, "not a pair"),
         ({"rule": "epsilon", "epsilon": -1.0}, "epsilon must be 0 or larger"),
         ({"rule": "epsilon", "batch_size": 0}, "batch_size must be at least 1"),
         ({"rule": "epsilon", "beta": -1.0}, "beta must be 0 or larger"),

@@ -42,7 +42,7 @@ def test_weights_have_the_shape_of_the_samples() -> None:
 def test_bounds_are_a_pair_or_one_for_each_scorer() -> None:
     assert arrays.as_bounds((0, 10), 2).tolist() == [[0, 10], [0, 10]]
     assert arrays.as_bounds([(0, 1), (2, 3)], 2).tolist() == [[0, 1], [2, 3]]
-    for wrong, words in (((1, 2, 3), "no pair"), ((3, 3), "rising"), ((0, np.inf), "finite")):
+    for wrong, words in (((1, 2, 3), "not a pair"), ((3, 3), "rising"), ((0, np.inf), "finite")):
         with pytest.raises(InputError, match=words):
             arrays.as_bounds(wrong, 1)
 
@@ -64,7 +64,7 @@ def test_numbers_have_their_ranges(check: Any, fine: list[float], wrong: list[fl
 
 
 def test_an_infinite_weight_can_still_be_multiplied_by() -> None:
-    assert arrays.check_weight("lam", np.inf) == arrays.MOST
+    assert arrays.check_weight("lam", np.inf) == arrays.LARGEST_NUMBER
 
 
 def test_arrays_of_different_sizes_are_stacked() -> None:

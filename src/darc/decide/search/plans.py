@@ -1,6 +1,6 @@
-"""Which candidates of a partly seen pool can still matter to a rule, and which to ask for first.
+"""Which candidates of a partly seen pool can still matter to a rule.
 
-A plan returns one priority a candidate, (K,): the largest is asked for next, and minus infinity
+A plan returns one priority per candidate, (K,): the largest is asked for next, and minus infinity
 means that no further sample of it can change the choice. Pruning leaves a margin of more than the
 tie tolerance, so that every possible tie is decided by the ordinary code on complete rows.
 """
@@ -22,9 +22,13 @@ from darc.decide.statistics.bounds import lcb_coefficient
 from darc.decide.statistics.summary import c4
 
 Parameters = Mapping[str, Any]
+#: A function of what a search knows and of the rule's parameters, which returns the priorities.
 Plan = Callable[[View, Parameters], Sequence[float]]
 
+#: The priority of a candidate of which no further sample matters.
 NEVER = -math.inf
+# The quantile of the premiums that the rule tau takes by default.
+DEFAULT_QUANTILE = 0.25
 # More than the share of its gains by which a candidate must exceed the allowed losses.
 RULE_OUT_MARGIN = 1e-6
 
@@ -36,7 +40,7 @@ def by_row(bound: Callable[[Row, Parameters], float]) -> Plan:
     """
 
     def plan(view: View, parameters: Parameters) -> list[float]:
-        upper = [row.kept(bound, lambda row: bound(row, parameters)) for row in view.rows]
+        upper = [row.remember(bound, lambda row: bound(row, parameters)) for row in view.rows]
         return _by_bound(view, upper)
 
     return plan
@@ -44,16 +48,18 @@ def by_row(bound: Callable[[Row, Parameters], float]) -> Plan:
 
 def lcb(view: View, parameters: Parameters) -> list[float]:
     """Mean less sigma: the weight counts the present candidates, so look at each once first."""
-    unknown = [row.unseen > 0 and row.seen == 0 for row in view.rows]
-    if any(unknown):
-        return [0.0 if wanted else NEVER for wanted in unknown]
+    untouched = [row.unseen > 0 and row.seen == 0 for row in view.rows]
+    if any(untouched):
+        return [0.0 if wanted else NEVER for wanted in untouched]
     size = max(sum([row.total > 0 for row in view.rows]), 1)
-    lam, delta, c = (parameters[name] for name in ("lam", "delta", "c"))
 
     def bound(row: Row) -> float:
-        return row.best_lcb(_lcb_weight(row.total, size, delta, c) if lam is None else lam)
+        lam = parameters["lam"]
+        if lam is None:
+            lam = _lcb_weight(row.total, size, parameters["delta"], parameters["c"])
+        return row.best_lcb(lam)
 
-    return _by_bound(view, [row.kept(("lcb", size), bound) for row in view.rows])
+    return _by_bound(view, [row.remember(("lcb", size), bound) for row in view.rows])
 
 
 @lru_cache(maxsize=1024)
@@ -90,24 +96,24 @@ def _auto_by_ratings(view: View, parameters: Parameters) -> list[float]:
     # The largest mean can rule out most.
     complete = [row for row in view.rows if row.complete]
     complete.sort(key=lambda row: -row.best_mean)
-    return [
-        NEVER if row.complete or relation.is_out(row, complete) else row.best_mean
-        for row in view.rows
-    ]
+    priorities = []
+    for row in view.rows:
+        if row.complete or relation.is_out(row, complete):
+            priorities.append(NEVER)
+        else:
+            priorities.append(row.best_mean)
+    return priorities
 
 
 @dataclass(frozen=True)
 class _RuleOut:
-    """When a candidate is ruled out, as `core.spread.ruled_out` has it, with a margin.
+    """When a candidate is ruled out, as `model.spread.ruled_out` has it, with a margin."""
 
-    Attributes:
-        loss_factor: How many times its losses another candidate must gain.
-        shrinkage: How much of a difference between means is left after shrinking them.
-        tolerance: More than rounding can change.
-    """
-
+    #: How many times its losses another candidate must gain.
     loss_factor: float
+    #: How much of a difference between means is left after shrinking them.
     shrinkage: float
+    #: More than rounding can change.
     tolerance: float
 
     def is_out(self, row: Row, leaders: Sequence[Row]) -> bool:
@@ -115,7 +121,7 @@ class _RuleOut:
         for leader in leaders:
             if leader.best_mean <= row.best_mean:
                 return False
-            if row.kept((leader, self), lambda row: self._rules_out(leader, row)):  # noqa: B023
+            if row.remember((leader, self), lambda row: self._rules_out(leader, row)):  # noqa: B023
                 return True
         return False
 
@@ -152,9 +158,9 @@ def _auto_by_wording(view: View, parameters: Parameters) -> list[float]:
     if not any(row.seen for row in rows):
         return [float(row.total) if row.unseen else NEVER for row in rows]
     most = max([row.total for row in rows])
-    known = tuple(calibrations(parameters["calibration"], len(frame.high)))
+    by_scorer = tuple(calibrations(parameters["calibration"], len(frame.high)))
     factor = min(parse_caution(parameters["caution"]), 1.0)
-    with_more, without_more = _terms(known, most, factor, frame)
+    with_more, without_more = _terms(by_scorer, most, factor, frame)
 
     def bound(row: Row) -> float:
         if not row.total:
@@ -163,7 +169,7 @@ def _auto_by_wording(view: View, parameters: Parameters) -> list[float]:
         lams, margin = terms[row.seen]
         return soft_minimum(row.best_less(lams), frame.gamma) + margin
 
-    upper = [row.kept(("auto", most), bound) for row in rows]
+    upper = [row.remember(("auto", most), bound) for row in rows]
     best = NEVER
     best_of_fewer = NEVER
     for row, value, standing in zip(rows, upper, view.standing, strict=True):
@@ -173,10 +179,11 @@ def _auto_by_wording(view: View, parameters: Parameters) -> list[float]:
             best_of_fewer = max(best_of_fewer, value)
     if best_of_fewer >= best:
         best = NEVER
-    return [
-        value if standing is WAITING and value >= best else NEVER
-        for value, standing in zip(upper, view.standing, strict=True)
-    ]
+    priorities = []
+    for value, standing in zip(upper, view.standing, strict=True):
+        may_win = standing is WAITING and value >= best
+        priorities.append(value if may_win else NEVER)
+    return priorities
 
 
 # The largest disagreement of samples in [a, b] is that of a pair at both ends: this times b - a.
@@ -187,14 +194,14 @@ Terms = Sequence[tuple[Sequence[float], float]]
 
 @lru_cache(maxsize=64)
 def _terms(
-    known: Sequence[Calibration], most: int, factor: float, frame: SearchFrame
+    by_scorer: Sequence[Calibration], most: int, factor: float, frame: SearchFrame
 ) -> tuple[Terms, Terms]:
     """What sigma counts and a margin, for candidates with more samples to come, and without.
 
     The margin, 0 for a candidate with all `most` samples, is for what shrinkage and the weight of
     disagreement at other counts can add to mean less disagreement.
     """
-    tables = [calibration.by_count(most) for calibration in known]
+    tables = [calibration.by_count(most) for calibration in by_scorer]
     weights = [factor * weight for weight, _ in tables]
     shrinkage = np.mean([shrink for _, shrink in tables], axis=0)
     per_sigma = [weight / c4(np.arange(most + 1)) for weight in weights]
@@ -208,7 +215,7 @@ def _terms(
     def term(seen: int, last: int) -> tuple[Sequence[float], float]:
         """For a candidate that has `seen` samples and will have between those and `last`."""
         counts = slice(max(seen, 1), max(last, 1) + 1)
-        lams = [float(each[counts].min()) for each in per_sigma]
+        lams = [float(weight[counts].min()) for weight in per_sigma]
         if seen == most:
             return lams, 0.0
         heavier = [
@@ -228,7 +235,9 @@ def tau(view: View, parameters: Parameters) -> list[float]:
     """Premium cap: complete what can be feasible and best; without any, go on by the objective."""
     objective = parameters["objective"]
     if parameters["tau"] is None:
-        quantile = 0.25 if parameters["quantile"] is None else parameters["quantile"]
+        quantile = parameters["quantile"]
+        if quantile is None:
+            quantile = DEFAULT_QUANTILE
         return _quantile(view, quantile, objective)
     limit = float(parameters["tau"]) + view.tolerance
     possible = [
@@ -237,78 +246,82 @@ def tau(view: View, parameters: Parameters) -> list[float]:
     ]
     if not any(possible):
         return _by_objective(view, objective)
-    key = (limit, objective)
-    # What is not possible is neither asked for nor the best, as a bound below all others would be.
-    upper = [
-        row.kept(key, lambda row: row.best_under(limit, objective)) if feasible else NEVER
-        for row, feasible in zip(view.rows, possible, strict=True)
-    ]
+
+    def bound(row: Row) -> float:
+        return row.best_under(limit, objective)
+
+    upper = []
+    for row, feasible in zip(view.rows, possible, strict=True):
+        if feasible:
+            upper.append(row.remember((limit, objective), bound))
+        else:
+            # It is neither asked for nor the best, as a bound below all others would be.
+            upper.append(NEVER)
     return _by_bound(view, upper)
 
 
 def epsilon(view: View, parameters: Parameters) -> list[float]:
     """Near ties by sigma: find the best value, then complete what is near it and may vary less."""
-    rows, standings = view.rows, view.standing
-    upper = [row.top.value for row in rows]
+    upper = [row.top.value for row in view.rows]
     best = _best(view, upper)
     if best == NEVER:
         return _open(view, upper, best)
-    waiting = [standing is WAITING for standing in standings]
-    rising = [
-        bound if wait and bound > best else NEVER
-        for bound, wait in zip(upper, waiting, strict=True)
-    ]
+    rising = [NEVER] * len(upper)
+    for place, standing in enumerate(view.standing):
+        if standing is WAITING and upper[place] > best:
+            rising[place] = upper[place]
     if max(rising) > NEVER:
         return rising
     edge = best - parameters["epsilon"]
-    rivals = [
-        row.least_sigma
-        for row, bound, standing in zip(rows, upper, standings, strict=True)
-        if standing is SURE and bound >= edge and not math.isnan(row.least_sigma)
-    ]
-    calmest = min(rivals, default=math.inf) + view.tolerance
-    return [
-        -row.least_sigma
-        if wait and bound >= edge - view.tolerance and row.least_sigma <= calmest
-        else NEVER
-        for row, bound, wait in zip(rows, upper, waiting, strict=True)
-    ]
+    calmest = math.inf
+    for row, bound, standing in zip(view.rows, upper, view.standing, strict=True):
+        if standing is SURE and bound >= edge and row.least_sigma < calmest:
+            calmest = row.least_sigma
+    calmest += view.tolerance
+    priorities = []
+    for row, bound, standing in zip(view.rows, upper, view.standing, strict=True):
+        is_near = bound >= edge - view.tolerance
+        if standing is WAITING and is_near and row.least_sigma <= calmest:
+            priorities.append(-row.least_sigma)
+        else:
+            priorities.append(NEVER)
+    return priorities
 
 
 def _quantile(view: View, quantile: float, objective: str) -> list[float]:
     """Premium cap at a quantile: settle which candidates have the smallest premiums."""
     rows = view.rows
-    unknown = [row.unseen > 0 and row.seen < 2 for row in rows]
-    if any(unknown):
-        return [
-            -float(row.seen) if wanted else NEVER for row, wanted in zip(rows, unknown, strict=True)
-        ]
+    undefined = [row.unseen > 0 and row.seen < 2 for row in rows]
+    if any(undefined):
+        pairs = zip(rows, undefined, strict=True)
+        return [-float(row.seen) if wanted else NEVER for row, wanted in pairs]
     ordered = sorted([row.least_premium for row in rows if not math.isnan(row.least_premium)])
     if not ordered:
         return _by_objective(view, objective)
     position = quantile * (len(ordered) - 1)
     rank = math.floor(position)
     last = ordered[rank] + view.tolerance / max(1 - (position - rank), 1e-3)
-    unsettled = [
-        -row.least_premium if row.unseen and row.least_premium <= last else NEVER for row in rows
-    ]
+    unsettled = [NEVER] * len(rows)
+    for place, row in enumerate(rows):
+        if row.unseen and row.least_premium <= last:
+            unsettled[place] = -row.least_premium
     if max(unsettled) > NEVER:
         return unsettled
-    decided = (SURE, DOUBTFUL)
-    if any(
-        standing in decided and row.least_premium <= last
-        for row, standing in zip(rows, view.standing, strict=True)
-    ):
-        return [NEVER] * len(rows)
+    for row, standing in zip(rows, view.standing, strict=True):
+        if standing in (SURE, DOUBTFUL) and row.least_premium <= last:
+            return [NEVER] * len(rows)
     return _by_objective(view, objective)
 
 
 def _by_objective(view: View, objective: str) -> list[float]:
-    valued = objective == "value"
-    return _by_bound(view, [row.top.value if valued else row.top.mean for row in view.rows])
+    """Priorities by the value or the mean."""
+    if objective == "value":
+        return _by_bound(view, [row.top.value for row in view.rows])
+    return _by_bound(view, [row.top.mean for row in view.rows])
 
 
 def _by_bound(view: View, upper: Sequence[float]) -> list[float]:
+    """Priorities by upper bounds of the objective, exact for complete candidates."""
     return _open(view, upper, _best(view, upper))
 
 
@@ -324,10 +337,13 @@ def _best(view: View, upper: Sequence[float]) -> float:
 def _open(view: View, upper: Sequence[float], best: float) -> list[float]:
     """Priorities of the incomplete candidates whose bound reaches the best known objective."""
     least = best - view.tolerance
-    return [
-        # An undefined bound may be anything.
-        (math.inf if bound != bound else bound)
-        if standing is WAITING and not bound < least
-        else NEVER
-        for bound, standing in zip(upper, view.standing, strict=True)
-    ]
+    priorities = []
+    for bound, standing in zip(upper, view.standing, strict=True):
+        if standing is not WAITING or bound < least:
+            priorities.append(NEVER)
+        elif math.isnan(bound):
+            # An undefined bound may be anything.
+            priorities.append(math.inf)
+        else:
+            priorities.append(bound)
+    return priorities

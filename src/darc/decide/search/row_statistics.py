@@ -36,11 +36,13 @@ def summary(samples: Sequence[float], beta: float, fill: float = 0.0, times: int
     count = len(samples) + times
     if not count:
         return NOTHING
-    low = min(samples) if samples else fill
-    if times and fill < low:
-        low = fill
-    rest = fill - low if times else 0.0
-    total, square = times * rest, times * rest * rest
+    low = min(samples, default=fill)
+    rest = 0.0
+    if times:
+        low = min(low, fill)
+        rest = fill - low
+    total = times * rest
+    square = times * rest * rest
     for sample in samples:
         distance = sample - low
         total += distance
@@ -90,8 +92,12 @@ def hedged(parts: Sequence[RowSummary], gamma: float) -> RowSummary:
     """
     if len(parts) == 1:
         return parts[0]
-    value, mean, sigma, premium = zip(*parts, strict=True)
-    return RowSummary(soft_minimum(value, gamma), sum(mean) / len(parts), max(sigma), max(premium))
+    return RowSummary(
+        value=soft_minimum([part.value for part in parts], gamma),
+        mean=sum([part.mean for part in parts]) / len(parts),
+        sigma=max([part.sigma for part in parts]),
+        risk_premium=max([part.risk_premium for part in parts]),
+    )
 
 
 def soft_minimum(values: Sequence[float], gamma: float) -> float:
@@ -105,7 +111,9 @@ def cvar(samples: Sequence[float], alpha: float, fill: float = 0.0, times: int =
     """Mean of the lowest share `alpha` of the samples and `times` more that equal `fill`."""
     row = sorted([*samples, *([fill] * times)])
     tail = row[: math.ceil(alpha * len(row) * (1 - 1e-9))]
-    return sum(tail) / len(tail) if tail else NAN
+    if not tail:
+        return NAN
+    return sum(tail) / len(tail)
 
 
 NEWTON_STEPS = 8
@@ -136,7 +144,9 @@ def best_fill_tau(
     """
     if seen == 0 or beta == 0:
         return high
-    least = 0.0 if math.isnan(premium) else seen / total * premium
+    least = 0.0
+    if not math.isnan(premium):
+        least = seen / total * premium
     rest = (total - seen) / total
     rate = min(beta, LARGEST)
     rise = max(high - value, 0.0)
@@ -162,5 +172,7 @@ def best_fill_lcb(
     excess = lam * lam * cross - rest * rest * (total - 1)
     if seen == 0 or excess <= 0:
         return high
-    square = 0.0 if math.isnan(sigma) else sigma * sigma * (seen - 1)
+    square = 0.0
+    if not math.isnan(sigma):
+        square = sigma * sigma * (seen - 1)
     return min(mean + rest * math.sqrt((total - 1) * square / (cross * excess)), high)

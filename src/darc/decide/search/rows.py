@@ -23,46 +23,51 @@ Bound = TypeVar("Bound")
 
 @dataclass(frozen=True, eq=False)
 class SearchFrame:
-    """What the rows of a search share.
+    """What the rows of a search share."""
 
-    Attributes:
-        low: Each scorer's lower bound, (M,).
-        high: Each scorer's upper bound, (M,).
-        beta: Risk aversion.
-        gamma: Hedge over scorers.
-        min_samples: Fewest samples of a candidate that may be chosen.
-        n_samples: How many samples a candidate has once all of them are seen.
-        sample: What one sample is, such as "rater" or "rewrite".
-    """
-
+    #: Each scorer's lower bound, (M,).
     low: tuple[float, ...]
+    #: Each scorer's upper bound, (M,).
     high: tuple[float, ...]
+    #: Risk aversion.
     beta: float
+    #: Hedge over scorers.
     gamma: float
+    #: Fewest samples of a candidate that may be chosen.
     min_samples: int | None
+    #: How many samples a candidate has once all of them are seen.
     n_samples: int
+    #: What one sample is, such as "rater" or "rewrite".
     sample: str = "sample"
 
     @cached_property
     def middle(self) -> Cell:
         """Half-way between the bounds, (M,)."""
-        return tuple(0.5 * (a + b) for a, b in zip(self.low, self.high, strict=True))
+        return tuple(0.5 * (low + high) for low, high in zip(self.low, self.high, strict=True))
 
     @cached_property
     def tolerance(self) -> float:
         """More than any difference that the rules count as a tie."""
         root = math.sqrt(self.n_samples)
         reach = [
-            max(abs(a), abs(b)) + (b - a) * root for a, b in zip(self.low, self.high, strict=True)
+            max(abs(low), abs(high)) + (high - low) * root
+            for low, high in zip(self.low, self.high, strict=True)
         ]
         return 2 * ROUNDING * max(reach)
 
 
 class Row:
-    """A candidate: `samples` seen by scorer, (M, seen), and `unseen` more that may come.
+    """A candidate, of which some samples are seen.
 
-    `total` is the most samples that it can end with and `average` (M,) the mean of what is seen,
-    empty if nothing is.
+    Attributes:
+        frame: What the rows of the search share.
+        cells: Its samples, of all scorers each; None for one that is not seen.
+        seen: How many samples are seen.
+        unseen: How many more may come.
+        total: The most samples that it can end with.
+        complete: Whether no more can come.
+        samples: The samples that are seen, by scorer, (M, seen).
+        average: Their mean, (M,), empty if nothing is seen.
     """
 
     def __init__(
@@ -70,40 +75,41 @@ class Row:
     ) -> None:
         self.frame = frame
         self.cells = cells
-        known = [cell for cell in cells if cell]
-        self.seen = len(known)
+        seen_cells = [cell for cell in cells if cell]
+        self.seen = len(seen_cells)
         self.unseen = cells.count(None)
         self.total = self.seen + self.unseen
         self.complete = self.unseen == 0
-        self.samples: Sequence[Sequence[float]] = (
-            tuple(zip(*known, strict=True)) if known else ((),) * len(frame.high)
-        )
-        if known and not average:
-            average = tuple([sum(samples) / len(known) for samples in self.samples])
+        self.samples: Sequence[Sequence[float]] = ((),) * len(frame.high)
+        if seen_cells:
+            self.samples = tuple(zip(*seen_cells, strict=True))
+        if seen_cells and not average:
+            average = tuple([sum(samples) / self.seen for samples in self.samples])
         self.average = average
-        self._kept: dict[object, Any] = {}
+        self._remembered: dict[object, Any] = {}
         self._guessed: dict[tuple[tuple[int, ...], Cell], Row] = {}
 
     def guessed(self, places: tuple[int, ...], guess: Cell) -> "Row":
         """The row as if the samples at these places were seen and equal to `guess`."""
-        found = self._guessed.get((places, guess))
-        if found is None:
+        row = self._guessed.get((places, guess))
+        if row is None:
             cells = list(self.cells)
             for place in places:
                 cells[place] = guess
-            found = self._guessed[places, guess] = Row(self.frame, cells, guess)
-        return found
+            row = Row(self.frame, cells, guess)
+            self._guessed[places, guess] = row
+        return row
 
-    def kept(self, key: object, bound: Callable[["Row"], Bound]) -> Bound:
+    def remember(self, key: object, bound: Callable[["Row"], Bound]) -> Bound:
         """`bound` of this row, worked out once for each key."""
-        if key not in self._kept:
-            self._kept[key] = bound(self)
-        value: Bound = self._kept[key]
+        if key not in self._remembered:
+            self._remembered[key] = bound(self)
+        value: Bound = self._remembered[key]
         return value
 
     @cached_property
     def partial(self) -> Sequence[RowSummary]:
-        """The summary of what is seen, one a scorer."""
+        """The summary of what is seen, one per scorer."""
         beta = self.frame.beta
         return [plain.summary(samples, beta) for samples in self.samples]
 
@@ -123,13 +129,12 @@ class Row:
         return sum(self.best_ranks) / self.total
 
     def completed(self, fill: Sequence[float]) -> Sequence[RowSummary]:
-        """The summary with every unseen sample at `fill`, (M,), one a scorer."""
+        """The summary with every unseen sample at `fill`, (M,), one per scorer."""
         if self.complete:
             return self.partial
-        beta, unseen = self.frame.beta, self.unseen
         return [
-            plain.summary(samples, beta, x, unseen)
-            for samples, x in zip(self.samples, fill, strict=True)
+            plain.summary(samples, self.frame.beta, scorer_fill, self.unseen)
+            for samples, scorer_fill in zip(self.samples, fill, strict=True)
         ]
 
     @cached_property
@@ -152,10 +157,9 @@ class Row:
         """Upper bound of the scorers' mean CVaR; minus infinity without samples."""
         if not self.total:
             return -math.inf
-        high = self.frame.high
         tails = [
-            plain.cvar(samples, alpha, x, self.unseen)
-            for samples, x in zip(self.samples, high, strict=True)
+            plain.cvar(samples, alpha, high, self.unseen)
+            for samples, high in zip(self.samples, self.frame.high, strict=True)
         ]
         return sum(tails) / len(tails)
 
@@ -176,17 +180,21 @@ class Row:
 
     def best_under(self, limit: float, objective: str) -> float:
         """Upper bound of the value or mean of what has a premium of at most `limit`."""
-        frame, seen, total = self.frame, self.seen, self.total
+        frame = self.frame
         fill = [
-            plain.best_fill_tau(part.value, part.risk_premium, seen, total, high, frame.beta, limit)
+            plain.best_fill_tau(
+                part.value, part.risk_premium, self.seen, self.total, high, frame.beta, limit
+            )
             for part, high in zip(self.partial, frame.high, strict=True)
         ]
-        if self.complete or not seen:
+        if self.complete or not self.seen:
             parts = self.completed(fill)
         else:
-            rest = self.unseen / total
-            known = zip(self.partial, fill, strict=True)
-            parts = [plain.with_fill(part, x, rest, frame.beta) for part, x in known]
+            rest = self.unseen / self.total
+            parts = [
+                plain.with_fill(part, scorer_fill, rest, frame.beta)
+                for part, scorer_fill in zip(self.partial, fill, strict=True)
+            ]
         if objective == "value":
             return plain.soft_minimum([part.value for part in parts], frame.gamma)
         return sum([part.mean for part in parts]) / len(parts)
@@ -204,57 +212,77 @@ class Row:
             plain.best_fill_lcb(part.mean, part.sigma, self.seen, self.total, high, lam)
             for part, high, lam in zip(self.partial, self.frame.high, lams, strict=True)
         ]
-        parts = self.completed(fill)
-        return [p.mean - lam * _or_zero(p.sigma) for p, lam in zip(parts, lams, strict=True)]
+        parts = zip(self.completed(fill), lams, strict=True)
+        return [part.mean - lam * _or_zero(part.sigma) for part, lam in parts]
 
 
 def _or_zero(number: float) -> float:
-    return 0.0 if math.isnan(number) else number
+    """The number, 0 where it is undefined."""
+    if math.isnan(number):
+        return 0.0
+    return number
 
 
 class Standing(Enum):
-    """Whether a candidate may be chosen, as far as is known.
+    """Whether a candidate may be chosen, as far as is known."""
 
-    WAITING has samples to come and may be; SURE, DOUBTFUL and ABSENT (no sample at all) have none
-    to come; BARRED is certainly not eligible, whatever comes.
-    """
-
+    #: It has samples to come, and may be chosen.
     WAITING = 0
+    #: It is complete and eligible.
     SURE = 1
+    #: It is complete, and whether it has enough samples depends on the others.
     DOUBTFUL = 2
+    #: It has no sample at all.
     ABSENT = 3
+    #: It is certainly not eligible, whatever comes.
     BARRED = 4
 
 
-WAITING, SURE, DOUBTFUL, ABSENT, BARRED = Standing
+WAITING = Standing.WAITING
+SURE = Standing.SURE
+DOUBTFUL = Standing.DOUBTFUL
+ABSENT = Standing.ABSENT
+BARRED = Standing.BARRED
 
 
 class View:
     """What a lazy search knows at one moment, in the units of the statistics.
 
-    `rows` has one `Row` a candidate, with bounds that are worked out once, and `standing` one
-    `Standing`.
+    Attributes:
+        frame: What the rows of the search share.
+        rows: One row per candidate.
+        tolerance: More than any difference that the rules count as a tie.
+        standing: Whether each candidate may be chosen.
     """
 
     def __init__(self, frame: SearchFrame, rows: Sequence[Row]) -> None:
         self.frame = frame
         self.rows = rows
         self.tolerance = frame.tolerance
-        most, largest = max([row.seen for row in rows]), max([row.total for row in rows])
-        if frame.min_samples is None:
-            enough, barred = largest / 2, most / 2
-        else:
-            enough, barred = (
-                frame.min_samples if there >= frame.min_samples else 0 for there in (largest, most)
-            )
+        # A candidate is certainly eligible with enough samples for the largest count that there can
+        # be, and certainly not with fewer than the count that there is asks for.
+        enough = _needed_samples(frame, max([row.total for row in rows]))
+        barred = _needed_samples(frame, max([row.seen for row in rows]))
         self.standing = [_standing(row, enough, barred) for row in rows]
 
 
+def _needed_samples(frame: SearchFrame, largest_count: int) -> float:
+    """How many samples an eligible candidate has where the largest count is this one."""
+    if frame.min_samples is None:
+        return largest_count / 2
+    if largest_count >= frame.min_samples:
+        return frame.min_samples
+    return 0
+
+
 def _standing(row: Row, enough: float, barred: float) -> Standing:
+    """The standing of one candidate; `enough` samples are eligible, fewer than `barred` not."""
     if row.total < barred:
         return BARRED
     if row.unseen:
         return WAITING
     if not row.seen:
         return ABSENT
-    return SURE if row.seen >= enough else DOUBTFUL
+    if row.seen >= enough:
+        return SURE
+    return DOUBTFUL

@@ -30,7 +30,9 @@ def krippendorff_alpha(ratings: ArrayLike, level: str = "interval") -> float:
     equal. O(ratings) for interval, O(units x distinct values) otherwise.
     """
     alphas, units = _alphas(ratings, level)
-    return float(alphas(np.ones((1, units)))[0]) if units else float("nan")
+    if not units:
+        return float("nan")
+    return float(alphas(np.ones((1, units)))[0])
 
 
 def alpha_interval(
@@ -56,11 +58,11 @@ def alpha_interval(
     generator = np.random.default_rng(seed)
     share = np.full(units, 1.0 / units)
     batch = max(1, _CELLS_AT_ONCE // units)
-    found = []
+    batches = []
     for start in range(0, resamples, batch):
         draws = generator.multinomial(units, share, size=min(batch, resamples - start))
-        found.append(alphas(draws.astype(np.float64)))
-    values = np.concatenate(found)
+        batches.append(alphas(draws.astype(np.float64)))
+    values = np.concatenate(batches)
     values = values[~np.isnan(values)]
     if not values.size:
         return float("nan"), float("nan")
@@ -87,8 +89,10 @@ def _interval(table: Array) -> Alphas:
     size = np.sum(present, axis=1).astype(np.float64)
     # Alpha ignores place and scale; from the minimum, a constant table is exactly 0.
     low = np.min(table, initial=np.inf, where=present)
-    spread = np.max(table, initial=-np.inf, where=present) - low
-    values = np.where(present, (table - low) / (spread if spread > 0 else 1.0), 0.0)
+    spread = float(np.max(table, initial=-np.inf, where=present) - low)
+    if not spread > 0:
+        spread = 1.0
+    values = np.where(present, (table - low) / spread, 0.0)
     centre = np.sum(values) / max(np.sum(size), 1.0)
     values = np.where(present, values - centre, 0.0)
     total = np.sum(values, axis=1)
@@ -127,7 +131,8 @@ def _ordinal(table: Array) -> Alphas:
         count = np.sum(frequency, axis=1)
         # The ordinal distance of two values is the distance of their mid-ranks in the resample.
         rank = np.cumsum(frequency, axis=1) - frequency / 2.0 - count[:, None] / 2.0
-        first, second = rank @ counts.T, rank**2 @ counts.T
+        first = rank @ counts.T
+        second = rank**2 @ counts.T
         within = (second - first**2 / size) * size / (size - 1.0)
         expected = np.sum(frequency * rank**2, axis=1)
         expected -= np.sum(frequency * rank, axis=1) ** 2 / count

@@ -1,4 +1,4 @@
-"""What every function of the core does to its arguments first."""
+"""Checks of the arguments that users give: samples, weights, bounds and numbers."""
 
 import math
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from darc.errors import InputError
 from darc.typing import Array
 
-# Of larger scores and weights there is no variance or product in floating point.
-MOST = 1e100
+# Larger scores and weights have no variance or product in floating point.
+LARGEST_NUMBER = 1e100
 
 
 def as_samples(scores: ArrayLike, mask: ArrayLike | None = None, name: str = "scores") -> Array:
@@ -23,18 +23,19 @@ def as_samples(scores: ArrayLike, mask: ArrayLike | None = None, name: str = "sc
             "give an array or nested lists of equal length, with NaN for missing samples",
         ) from None
     if mask is not None:
-        samples = np.where(
-            np.broadcast_to(np.asarray(mask, dtype=bool), samples.shape), samples, np.nan
-        )
+        present = np.broadcast_to(np.asarray(mask, dtype=bool), samples.shape)
+        samples = np.where(present, samples, np.nan)
     if samples.ndim == 0 or samples.shape[-1] == 0:
-        raise InputError(f"{name} is empty", "give at least one sample a candidate")
-    ends = (end.reduce(samples, axis=None, initial=0.0) for end in (np.fmax, np.fmin))
-    if any(abs(end) > MOST for end in ends):
-        where = tuple(int(i) for i in np.argwhere(np.abs(samples) > MOST)[0])
-        if np.isinf(samples[where]):
-            raise InputError(f"{name} has an infinity at {where}", "use NaN for a missing sample")
+        raise InputError(f"{name} is empty", "give at least one sample per candidate")
+    highest = np.fmax.reduce(samples, axis=None, initial=0.0)
+    lowest = np.fmin.reduce(samples, axis=None, initial=0.0)
+    if highest > LARGEST_NUMBER or lowest < -LARGEST_NUMBER:
+        place = tuple(int(i) for i in np.argwhere(np.abs(samples) > LARGEST_NUMBER)[0])
+        if np.isinf(samples[place]):
+            raise InputError(f"{name} has an infinity at {place}", "use NaN for a missing sample")
         raise InputError(
-            f"{name} has {samples[where]:g} at {where}", f"numbers go from {-MOST:g} to {MOST:g}"
+            f"{name} has {samples[place]:g} at {place}",
+            f"numbers go from {-LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}",
         )
     return samples
 
@@ -51,17 +52,17 @@ def as_weights(weights: ArrayLike | None, shape: tuple[int, ...]) -> Array | Non
     except ValueError:
         raise InputError(
             f"weights of shape {array.shape} do not fit scores of shape {shape}",
-            "give one weight a sample, (n,) or the shape of the scores",
+            "give one weight per sample, (n,) or the shape of the scores",
         ) from None
 
 
 def as_bounds(bounds: ArrayLike, scorers: int) -> Array:
-    """The scale's (lowest, highest) score of each scorer, (M, 2), from one pair or one a scorer."""
+    """The lowest and highest score of each scorer, (M, 2), from one pair or one per scorer."""
     try:
         pairs = np.broadcast_to(np.asarray(bounds, dtype=np.float64), (scorers, 2))
     except (TypeError, ValueError):
         raise InputError(
-            f"bounds {bounds!r} are no pair (lowest, highest) for {scorers} scorer(s)",
+            f"bounds {bounds!r} are not a pair (lowest, highest) for {scorers} scorer(s)",
             "such as bounds=(0, 10)",
         ) from None
     if not (np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()):
@@ -76,7 +77,7 @@ def check_level(name: str, value: float) -> float:
 
 def check_weight(name: str, value: float) -> float:
     """`value` as a float from 0 on to multiply by (lam, a, b, c); infinity is 1e100."""
-    return min(check_level(name, value), MOST)
+    return min(check_level(name, value), LARGEST_NUMBER)
 
 
 def check_number(name: str, value: float) -> float:
@@ -96,19 +97,20 @@ def check_share(name: str, value: float) -> float:
 
 
 def _checked(
-    name: str, value: float, fine: Callable[[float], bool], words: str, hint: str
+    name: str, value: float, is_allowed: Callable[[float], bool], words: str, hint: str
 ) -> float:
+    """`value` as a float; if it is not allowed, the error says that it must, say, "be above 0"."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InputError(f"{name} must be a number, not {value!r}")
-    if not fine(float(value)):
+    if not is_allowed(float(value)):
         raise InputError(f"{name} must {words}, not {value}", hint)
     return float(value)
 
 
 def stacked(arrays: list[Array]) -> Array:
     """Arrays as one with a leading axis, NaN where one is smaller."""
-    most = np.max([array.shape for array in arrays], axis=0)
-    result = np.full((len(arrays), *most), np.nan)
+    largest_shape = np.max([array.shape for array in arrays], axis=0)
+    result = np.full((len(arrays), *largest_shape), np.nan)
     for row, array in zip(result, arrays, strict=True):
         row[tuple(slice(size) for size in array.shape)] = array
     return result

@@ -18,9 +18,11 @@ from darc.typing import Array, Integers
 
 @dataclass(frozen=True)
 class RepeatComponents:
-    """The variance of one rater's repeats, and for each candidate that between raters, (K,)."""
+    """How grades vary, NaN where that is not defined."""
 
+    #: The variance of one rater's repeats.
     within: float
+    #: The variance between raters, for each candidate, (K,).
     between: Array
 
 
@@ -28,10 +30,10 @@ def components(grades: Array) -> RepeatComponents:
     """The components of grades (K, n, repeats), NaN where there is none or it is not defined."""
     means, counts = _means(grades)
     with np.errstate(invalid="ignore"):
-        drawn = without_noise(grades)
-        number = (~np.isnan(means)).sum(axis=-1)
-        squares = np.nansum((drawn - _center(drawn)) ** 2, axis=-1)
-        between = np.where(number > 1, squares / np.maximum(number - 1, 1), math.nan)
+        denoised = without_noise(grades)
+        raters = (~np.isnan(means)).sum(axis=-1)
+        squares = np.nansum((denoised - _center(denoised)) ** 2, axis=-1)
+        between = np.where(raters > 1, squares / np.maximum(raters - 1, 1), math.nan)
     return RepeatComponents(_within(grades, counts), between)
 
 
@@ -46,15 +48,16 @@ def without_noise(grades: Array) -> Array:
     within = _within(grades, counts)
     if not within > 0:
         return means
-    there = counts > 0
-    number = there.sum(axis=-1, keepdims=True)
+    graded = counts > 0
+    raters = graded.sum(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        noise = within * np.where(there, 1.0 / counts, 0.0).sum(axis=-1, keepdims=True) / number
+        inverse_counts = np.where(graded, 1.0 / counts, 0.0).sum(axis=-1, keepdims=True)
+        noise = within * inverse_counts / raters
         center = _center(means)
         squares = np.nansum((means - center) ** 2, axis=-1, keepdims=True)
-        share = np.clip(1.0 - noise * (number - 1) / squares, 0.0, 1.0)
-        drawn = center + np.sqrt(share) * (means - center)
-    return np.asarray(np.where((number > 1) & (squares > 0), drawn, means))
+        share = np.clip(1.0 - noise * (raters - 1) / squares, 0.0, 1.0)
+        denoised = center + np.sqrt(share) * (means - center)
+    return np.asarray(np.where((raters > 1) & (squares > 0), denoised, means))
 
 
 def _means(grades: Array) -> tuple[Array, Integers]:
@@ -65,11 +68,15 @@ def _means(grades: Array) -> tuple[Array, Integers]:
 
 
 def _center(means: Array) -> Array:
-    there = ~np.isnan(means)
-    number = there.sum(axis=-1, keepdims=True)
-    return np.asarray(np.nansum(means, axis=-1, keepdims=True) / np.where(number, number, math.nan))
+    """The mean over the raters that graded, (K, 1)."""
+    raters = (~np.isnan(means)).sum(axis=-1, keepdims=True)
+    total = np.nansum(means, axis=-1, keepdims=True)
+    return np.asarray(total / np.where(raters, raters, math.nan))
 
 
 def _within(grades: Array, counts: Integers) -> float:
-    several = grades[counts > 1]
-    return float(np.nanvar(several, axis=-1, ddof=1).mean()) if len(several) else math.nan
+    """The variance of repeats, pooled over candidates and raters, NaN without repeats."""
+    repeated = grades[counts > 1]
+    if len(repeated) == 0:
+        return math.nan
+    return float(np.nanvar(repeated, axis=-1, ddof=1).mean())
