@@ -502,7 +502,7 @@ def test_a_passing_fault_is_tried_again(server: FakeServer) -> None:
 
 
 def test_part_failed_is_what_decide_raises(server: FakeServer) -> None:
-    from darc.parts.generators.base import as_candidates, as_prompt
+    from darc.parts.generators.inputs import as_candidates, as_prompt
 
     server.reply = lambda body, _: "no"
     prompt = as_prompt(QUESTION)

@@ -125,7 +125,7 @@ def test_what_is_no_head_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no file"):
         Head(str(path))
     path.write_bytes(b"PK nonsense")
-    with pytest.raises(InputError, match="is no file of darc train head"):
+    with pytest.raises(InputError, match="is not a file of darc train head"):
         Head(str(path))
 
 

@@ -40,7 +40,7 @@ def add(parser: Parser) -> None:
 def run(arguments: Namespace) -> None:
     """Ask, choose, print."""
     from darc.models.embeddings import Embeddings
-    from darc.parts.generators.base import as_prompt
+    from darc.parts.generators.inputs import as_prompt
     from darc.runs.answers import read_answers
 
     choice = validate_settings(ChoiceOptions, options_of(arguments, ChoiceOptions))

@@ -34,13 +34,8 @@ from darc.engine.workers import Workers
 from darc.errors import InputError
 from darc.models.completion import ChatModel, Report
 from darc.models.remote.meter import Meter
-from darc.parts.generators.base import (
-    MAX_TOKENS,
-    Answers,
-    Generator,
-    as_candidates,
-    as_prompt,
-)
+from darc.parts.generators.base import MAX_TOKENS, Generator
+from darc.parts.generators.inputs import Answers, as_candidates, as_prompt
 from darc.parts.ready import ReadyGenerator, as_ready_generator, close_part
 from darc.parts.scorers.base import Scorer
 from darc.registry import generators

@@ -10,7 +10,8 @@ from darc.engine.stopping import Stopping
 from darc.engine.threads import run_in_thread
 from darc.engine.waves import WaveDrawing, WaveWriter
 from darc.models.completion import Report
-from darc.parts.generators.base import SamplingParameters, drop_failed, strip_thoughts
+from darc.parts.generators.base import SamplingParameters
+from darc.parts.generators.inputs import drop_failed, strip_thoughts
 from darc.parts.ready import ReadyGenerator
 from darc.types import Candidate, Prompt
 

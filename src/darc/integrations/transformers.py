@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from darc.engine.engine import Engine
-from darc.parts.generators.base import as_prompt
+from darc.parts.generators.inputs import as_prompt
 from darc.types import Candidate
 
 

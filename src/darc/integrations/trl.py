@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from darc.engine.engine import Engine
-from darc.parts.generators.base import as_prompt
+from darc.parts.generators.inputs import as_prompt
 from darc.types import Message, Prompt
 
 #: A text, or messages.

@@ -11,7 +11,7 @@ from darc.engine.outcome import Outcome
 from darc.engine.waves import WaveDrawing
 from darc.errors import DarcError
 from darc.models.remote.errors import OverLimit
-from darc.parts.generators.base import drop_failed
+from darc.parts.generators.inputs import drop_failed
 from darc.serve.errors import unavailable
 from darc.serve.job import Job
 from darc.serve.prompts import has_media

@@ -12,7 +12,7 @@ from darc.errors import InputError
 from darc.models.transformers import Checkpoint
 from darc.models.transformers.batching import prompt_ids
 from darc.parts.generators import DealGenerator, SamplingParameters
-from darc.parts.generators.deal import Cost, shortened
+from darc.parts.generators.deal import Cost, shorten_prompt
 from darc.registry import generators
 from darc.types import Message, Prompt
 
@@ -158,12 +158,12 @@ def test_the_reward_sees_few_tokens(checkpoint: Checkpoint) -> None:
         asked = "".join(message.content for message in prompt.messages)
         assert len(tokenizer(asked + text, add_special_tokens=False)["input_ids"]) <= 24
     assert {prompt.question for prompt, _ in reward.seen} == {"a long quest", "Hello"}
-    assert shortened(checkpoint.loaded, HELLO, 5) is HELLO
+    assert shorten_prompt(checkpoint.loaded, HELLO, 5) is HELLO
 
 
 def test_one_answer_only(checkpoint: Checkpoint) -> None:
     generator = DealGenerator(checkpoint, reward=Vowels())
-    with pytest.raises(InputError, match="one answer a prompt, not 4; use -k 1"):
+    with pytest.raises(InputError, match="one answer per prompt, not 4; use -k 1"):
         generator.generate([HELLO], SamplingParameters(k=4))
     with pytest.raises(InputError, match="at least 1"):
         DealGenerator(checkpoint, k=0)

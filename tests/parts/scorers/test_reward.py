@@ -111,7 +111,7 @@ def test_answers_that_share_a_prompt_get_the_scores_they_get_alone(folder: str, 
     made = RewardScorer(folder, max_length=300, batch_size=3)
     loaded = made.checkpoint.loaded
     loaded.tokenizer.padding_side = side
-    rows = made._rows(loaded, long_pairs())
+    rows = made._encode(loaded, long_pairs())
     plain = np.concatenate([forward(loaded, [row]) for row in rows])[:, 0]
     assert [len(row["input_ids"]) == 300 for row in rows] == [False] * 14 + [True] * 4
     assert np.abs(made.score(long_pairs()) - plain).max() < 1e-4
@@ -161,7 +161,7 @@ def test_pairs_without_a_template(tmp_path: Path) -> None:
     alone = np.concatenate([made.score([pair]) for pair in pairs()])
     assert np.allclose(alone, together, rtol=0, atol=1e-5)
     assert made.checkpoint.loaded.context == 64
-    (row,) = made._rows(made.checkpoint.loaded, [(HELLO, "hi")])
+    (row,) = made._encode(made.checkpoint.loaded, [(HELLO, "hi")])
     assert made.checkpoint.loaded.tokenizer.decode(row["input_ids"]) == (
         "[CLS]Hello there[SEP]hi[SEP]"
     )

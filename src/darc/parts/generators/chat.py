@@ -1,4 +1,4 @@
-"""Candidates from any chat model: in this process, on torch and transformers, on a server."""
+"""The generators of chat models: in this process, on torch and transformers, on a server."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,20 +15,22 @@ from darc.models.remote.address import KEY_ENV
 from darc.models.remote.caller import REQUESTED_MODEL
 from darc.models.remote.openai import OpenAIModel
 from darc.models.transformers import TransformersModel
-from darc.parts.generators.base import SamplingParameters, candidate, candidate_seeds
+from darc.parts.generators.base import SamplingParameters, candidate_seeds, make_candidate
 from darc.registry import generator
 from darc.types import Candidate, Prompt
 
-LISTED = 5
+_MAX_LISTED_MODELS = 5
+_PARALLEL_ON_SERVER = 64
+_PARALLEL_EMBEDDED = 16
 
 
 class ChatGenerator(ChatUser):
-    """Answers by a chat model; candidate i depends on the prompt, the settings and i alone.
+    """Answers by a chat model; candidate i depends on the prompt, the parameters and i alone.
 
-    All prompts' candidates are asked for together, `parallel` of them at a time. A server is asked
-    for a prompt's candidates by one call with `n`; where it refuses that, or gives fewer, what is
-    missing comes from single calls, each with its candidate's own seed. `Candidate.seed` is the
-    seed that makes the candidate again by a single call: of those from one call only the first has
+    The candidates of all prompts are requested together, `parallel` of them at a time. A server is
+    asked for a prompt's candidates by one call with `n`. If it refuses that, or returns fewer, the
+    missing ones come from single calls, each with its candidate's own seed. `Candidate.seed` is the
+    seed that gives the candidate again by a single call; of those from one call only the first has
     one.
     """
 
@@ -37,8 +39,17 @@ class ChatGenerator(ChatUser):
     def __init__(
         self, model: ChatModel, name: str = "", version: str = "", parallel: int = 1
     ) -> None:
+        """Wrap a model.
+
+        Args:
+            model: The model that answers.
+            name: What the generator is called; empty for the model's name.
+            version: What the answers depend on; empty for the model's version.
+            parallel: How many answers the model writes at the same time.
+        """
         super().__init__(model)
-        self.name, self.parallel = name or model.name, parallel
+        self.name = name or model.name
+        self.parallel = parallel
         self._version = version
 
     @property
@@ -49,45 +60,62 @@ class ChatGenerator(ChatUser):
     def generate(
         self, prompts: Sequence[Prompt], settings: SamplingParameters, report: Report | None = None
     ) -> list[list[Candidate]]:
-        """K candidates a prompt, in the order of the prompts; `report` counts the answers."""
+        """Answer prompts with K candidates each; see `Generator.generate`."""
         if isinstance(self.model, OpenAIModel):
             return self.model.run(self.generate_async(prompts, settings, report))
-        seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
+        seeds_of_prompts = [candidate_seeds(settings, prompt.id) for prompt in prompts]
         requests = [
             replace(request, seed=seed)
-            for request, own in zip(_requests(prompts, settings), seeds, strict=True)
-            for seed in own
+            for request, seeds in zip(_requests(prompts, settings), seeds_of_prompts, strict=True)
+            for seed in seeds
         ]
         completions = iter(self.model.complete(requests, report))
         return [
-            [candidate(prompt.id, i, seed, next(completions)) for i, seed in enumerate(own)]
-            for prompt, own in zip(prompts, seeds, strict=True)
+            [
+                make_candidate(prompt.id, index, seed, next(completions))
+                for index, seed in enumerate(seeds)
+            ]
+            for prompt, seeds in zip(prompts, seeds_of_prompts, strict=True)
         ]
 
     async def generate_async(
         self, prompts: Sequence[Prompt], settings: SamplingParameters, report: Report | None = None
     ) -> list[list[Candidate]]:
-        """`generate`, awaited."""
+        """Answer prompts as `generate` does."""
         if not isinstance(self.model, OpenAIModel):
             return await asyncio.to_thread(self.generate, prompts, settings, report)
-        seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
-        drawn = await self.model.sample(_requests(prompts, settings), seeds, report)
+        seeds_of_prompts = [candidate_seeds(settings, prompt.id) for prompt in prompts]
+        requests = _requests(prompts, settings)
+        choices_of_prompts = await self.model.sample(requests, seeds_of_prompts, report)
         return [
-            [candidate(prompt.id, one.index, one.seed, one.choice) for one in own]
-            for prompt, own in zip(prompts, drawn, strict=True)
+            [
+                make_candidate(prompt.id, sampled.index, sampled.seed, sampled.choice)
+                for sampled in choices
+            ]
+            for prompt, choices in zip(prompts, choices_of_prompts, strict=True)
         ]
 
 
 def _requests(prompts: Sequence[Prompt], settings: SamplingParameters) -> list[Request]:
-    sampling = settings.tokens(), settings.temperature, settings.top_p
-    return [Request(prompt.messages, *sampling) for prompt in prompts]
+    """One request per prompt, without a seed."""
+    return [
+        Request(
+            messages=prompt.messages,
+            max_tokens=settings.tokens(),
+            temperature=settings.temperature,
+            top_p=settings.top_p,
+        )
+        for prompt in prompts
+    ]
 
 
 @generator("embedded")
 def embedded() -> ChatGenerator:
-    """Answers by the installed model; all prompts' candidates share its slots."""
-    found = require()
-    return ChatGenerator(EmbeddedModel(found.path), version=found.sha256, parallel=16)
+    """Answers by the installed model; the candidates of all prompts share its slots."""
+    installed = require()
+    return ChatGenerator(
+        EmbeddedModel(installed.path), version=installed.sha256, parallel=_PARALLEL_EMBEDDED
+    )
 
 
 @generator("transformers", "MODEL")
@@ -108,7 +136,7 @@ def openai(
 ) -> ChatGenerator:
     """Answers by any compatible server; uses `n`, falls back to parallel calls."""
     model = OpenAIModel(address, n=n, key_env=key_env, timeout=timeout, concurrency=concurrency)
-    return ChatGenerator(model, f"openai:{model.name}", parallel=64)
+    return ChatGenerator(model, f"openai:{model.name}", parallel=_PARALLEL_ON_SERVER)
 
 
 @generator("http", "//HOST/v1")
@@ -119,17 +147,28 @@ def http(rest: str, *, key_env: str = KEY_ENV) -> ChatGenerator:
 
 @generator("https", "//HOST/v1")
 def https(rest: str, *, key_env: str = KEY_ENV) -> ChatGenerator:
-    """The same over https."""
+    """Answers by the only model of a compatible server over https."""
     return _only_model(f"https:{rest}", key_env)
 
 
 def _only_model(url: str, key_env: str) -> ChatGenerator:
-    listing = OpenAIModel(f"{REQUESTED_MODEL}@{url}", key_env=key_env)
+    """The generator of a server's only model."""
+    server = OpenAIModel(f"{REQUESTED_MODEL}@{url}", key_env=key_env)
     try:
-        names = listing.run(listing.models())
+        names = server.run(server.models())
     finally:
-        listing.close()
+        server.close()
     if len(names) != 1:
-        told = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
-        raise InputError(f"{url} lists {told or 'no model'}", f"name the model: openai:MODEL@{url}")
+        raise InputError(
+            f"{url} lists {_list_models(names)}", f"name the model: openai:MODEL@{url}"
+        )
     return openai(f"{names[0]}@{url}", key_env=key_env)
+
+
+def _list_models(names: Sequence[str]) -> str:
+    if not names:
+        return "no model"
+    text = ", ".join(names[:_MAX_LISTED_MODELS])
+    if len(names) > _MAX_LISTED_MODELS:
+        text += ", ..."
+    return text

@@ -1,4 +1,4 @@
-"""A reward model read several times with dropout: how sure is it."""
+"""The scorer `dropout`: a reward model read several times with dropout, to see how sure it is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,16 +25,17 @@ SOURCES = (
 class DropoutScorer(RewardScorer):
     """A reward model's outputs over passes with dropout switched on; the score is their mean.
 
-    The `passes` of a pair are one batch of equal rows, whose masks are drawn from (seed, pair)
-    alone, so that neither padding nor the other pairs matter. Each reads the whole text, since
-    passes that shared a prefix would share its masks. `rate` replaces the model's own
-    dropout rates, for models that were trained without.
+    The passes of a pair are one batch of equal rows, whose masks are drawn from the seed and the
+    pair alone, so that neither padding nor the other pairs matter. Each pass reads the whole text,
+    since passes that shared a prefix would share its masks.
     """
 
+    #: The number of passes per pair.
     passes: int = 8
     seed: int = 0
+    #: Replaces the model's own dropout rates, for models that were trained without; 0 keeps them.
     rate: float = 0.0
-    # A forward pass is the passes of a pair, whatever their number.
+    # A forward pass holds the passes of one pair, whatever their number.
     batch_size: int = field(default=16, init=False)
 
     prefix = "dropout"
@@ -48,31 +49,35 @@ class DropoutScorer(RewardScorer):
             )
         super().__post_init__()
 
-    def _counting(self) -> tuple[object, ...]:
+    def _version_options(self) -> tuple[object, ...]:
         return self.label, self.passes, self.seed, f"{self.rate:g}"
 
     def score(self, pairs: Sequence[Pair]) -> Array:
-        """The mean over the passes, (n,)."""
+        """Score pairs by the mean over the passes, (pairs,)."""
         return np.asarray(self.samples(pairs).mean(axis=1))
 
     def samples(self, pairs: Sequence[Pair]) -> Array:
-        """One raw output a pair and pass, (n, passes); a forward pass of `passes` rows a pair."""
+        """Return the raw output of each pass, (pairs, passes).
+
+        Raises:
+            InputError: If the model has no dropout.
+        """
         from darc.models.transformers.dropout import dropout, dropout_rates
         from darc.models.transformers.scoring import forward
 
         if not pairs:
             return np.empty((0, self.passes))
         loaded = self.checkpoint.loaded
-        found = dropout_rates(loaded.model)
-        if not found or (not self.rate and all(rate == 0 for _, _, rate in found)):
-            raise InputError(
-                f"{self.name} has no dropout, so all its passes would be the same",
-                "give rate=0.1" if found else "use another model",
-            )
-        column = self._column(loaded)
-        result = np.empty((len(pairs), self.passes))
-        for place, row in enumerate(self._rows(loaded, pairs)):
+        problem = f"{self.name} has no dropout, so all its passes would be the same"
+        rates = dropout_rates(loaded.model)
+        if not rates:
+            raise InputError(problem, "use another model")
+        if not self.rate and all(rate == 0 for _, _, rate in rates):
+            raise InputError(problem, "give rate=0.1")
+        column = self._score_column(loaded)
+        outputs = np.empty((len(pairs), self.passes))
+        for index, row in enumerate(self._encode(loaded, pairs)):
             (seed,) = prompt_seeds(self.seed, [row["input_ids"]])
             with dropout(loaded.model, int(seed), self.rate or None):
-                result[place] = forward(loaded, [row] * self.passes)[:, column]
-        return require_finite(result, self.name)
+                outputs[index] = forward(loaded, [row] * self.passes)[:, column]
+        return require_finite(outputs, self.name)

@@ -1,4 +1,4 @@
-"""A linear preference over embeddings, as `darc train head` fits it."""
+"""The scorer `head`: a linear preference over embeddings, as `darc train head` fits it."""
 
 import json
 from collections.abc import Sequence
@@ -19,39 +19,43 @@ from darc.parts.scorers.base import Embedder, Pair, sigmoid, source_version
 from darc.registry import scorer
 from darc.typing import Array
 
-SCHEMA = 1
 SOURCES = (
-    *("head.py", "../../models/embeddings.py"),
-    *("../../language/text.py", "../../language/data_files.py", "../../language/data/answers.toml"),
+    "head.py",
+    "../../models/embeddings.py",
+    "../../language/data_files.py",
+    "../../language/text.py",
+    "../../language/data/answers.toml",
 )
 PACKAGES = ("wordllama",)
-# An embedding's entries are about 1/16; so scaled they weigh like the others.
-EMBEDDING_SCALE = 16.0
+_SCHEMA = 1
+# The entries of an embedding are about 1/16; scaled like this, they weigh like the other features.
+_EMBEDDING_SCALE = 16.0
+_CLOSENESS_SCALE = 4.0
 
 
 @dataclass(frozen=True, eq=False)
 class Preference:
-    """Weights of `measure`d pairs: score = sigmoid(features @ weights - centre).
+    """A linear model of features: score = sigmoid(features @ weights - centre)."""
 
-    `embedding` names what the features were made with; `location` and `scale` are the mean and
-    deviation of the scores of the answers it was fitted to; `report` says what came out.
-    """
-
+    #: The name of the embedding that the features were made with.
     embedding: str
+    #: The weights of the features of `measure`, (d + 3,).
     weights: Array
     centre: float
+    #: The mean and the standard deviation of the scores of the answers it was fitted to.
     location: float
     scale: float
+    #: What training measured.
     report: dict[str, Any] = field(default_factory=dict)
 
     def score(self, features: Array) -> Array:
-        """Numbers between 0 and 1, (n,), of features (n, d)."""
+        """Score pairs between 0 and 1, (pairs,), by their features (pairs, d + 3)."""
         return sigmoid(features @ self.weights - self.centre)
 
 
 @scorer("head", "FILE")
 class Head:
-    """A preference fitted to your own pairs or ratings, 0 to 1; FILE is of darc train head.
+    """A preference fitted to your own pairs or ratings, 0 to 1; FILE is written by darc train head.
 
     It is linear in the answer's embedding, its closeness to the prompt and its length: it learns
     subjects, tone and length, not facts or reasoning.
@@ -64,40 +68,60 @@ class Head:
         self.name = name
         self._path = Path(path)
         self.preference = read_preference(self._path)
-        named = self.preference.embedding == MINILM
-        self._embedder = embedder or (MiniLM() if named else Embeddings())
-        own = getattr(self._embedder, "name", "")
-        if own != self.preference.embedding:
+        self._embedder = embedder or _make_embedder(self.preference.embedding)
+        embedding = getattr(self._embedder, "name", "") or "another"
+        if embedding != self.preference.embedding:
             raise InputError(
                 f"{path} was fitted on the embedding {self.preference.embedding!r}, "
-                f"and this is {own or 'another'!r}",
+                f"and this is {embedding!r}",
                 "fit it again: darc train head",
             )
-        self.location, self.scale = self.preference.location, self.preference.scale
+        self.location = self.preference.location
+        self.scale = self.preference.scale
 
     @cached_property
     def version(self) -> str:
-        """A hash of the file and of the code that measures; empty with an embedder of one's own."""
+        """A hash of the file and of the code that measures; empty with an embedder of your own."""
         if not isinstance(self._embedder, Embeddings | MiniLM):
             return ""
         return f"{hash_files([self._path])}-{source_version(*SOURCES, packages=PACKAGES)}"
 
     def score(self, pairs: Sequence[Pair]) -> Array:
-        """One number between 0 and 1 a pair, (n,)."""
-        return self.preference.score(measure(self._embedder, pairs)) if pairs else np.zeros(0)
+        """Score pairs between 0 and 1, (pairs,)."""
+        if not pairs:
+            return np.zeros(0)
+        return self.preference.score(measure(self._embedder, pairs))
+
+
+def _make_embedder(name: str) -> Embedder:
+    if name == MINILM:
+        return MiniLM()
+    return Embeddings()
 
 
 def measure(embedder: Embedder, pairs: Sequence[Pair]) -> Array:
-    """What a preference is linear in, (n, d + 3): embedding, closeness, words, sentences."""
-    texts = [Text(answer) for _, answer in pairs]
-    questions = dict.fromkeys(prompt.question for prompt, _ in pairs)
-    asked = {question: row for row, question in enumerate(questions)}
-    vectors = np.asarray(embedder.embed([*(answer for _, answer in pairs), *asked]), np.float64)
-    answers, prompts = np.split(vectors, [len(texts)])
-    prompts = prompts[[asked[prompt.question] for prompt, _ in pairs]]
+    """Measure what a preference is linear in.
+
+    Args:
+        embedder: Embeds texts in d dimensions.
+        pairs: Pairs of prompt and answer.
+
+    Returns:
+        Features of shape (pairs, d + 3): the answer's embedding, its closeness to the prompt, and
+        the logarithms of its numbers of words and sentences.
+    """
+    answers = [answer for _, answer in pairs]
+    questions = list(dict.fromkeys(prompt.question for prompt, _ in pairs))
+    vectors = np.asarray(embedder.embed([*answers, *questions]), np.float64)
+    answer_vectors, question_vectors = np.split(vectors, [len(answers)])
+    row_of_question = {question: row for row, question in enumerate(questions)}
+    rows = [row_of_question[prompt.question] for prompt, _ in pairs]
+    closeness = np.einsum("nd,nd->n", answer_vectors, question_vectors[rows])
+    texts = [Text(answer) for answer in answers]
     lengths = np.log1p([[len(text.words), len(text.sentences)] for text in texts])
-    close = 4.0 * np.einsum("nd,nd->n", answers, prompts)
-    return np.column_stack([EMBEDDING_SCALE * answers, close, lengths])
+    return np.column_stack(
+        [_EMBEDDING_SCALE * answer_vectors, _CLOSENESS_SCALE * closeness, lengths]
+    )
 
 
 def write_preference(model: Preference, path: Path) -> None:
@@ -105,7 +129,7 @@ def write_preference(model: Preference, path: Path) -> None:
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.savez(
             file,
-            schema=SCHEMA,
+            schema=_SCHEMA,
             embedding=model.embedding,
             weights=model.weights,
             numbers=np.array([model.centre, model.location, model.scale]),
@@ -114,7 +138,11 @@ def write_preference(model: Preference, path: Path) -> None:
 
 
 def read_preference(path: Path) -> Preference:
-    """The preference of a file that `write_preference` wrote."""
+    """Read a preference that `write_preference` wrote.
+
+    Raises:
+        InputError: If there is no such file, or it was written by another version.
+    """
     if not path.is_file():
         raise InputError(f"there is no file {path}", "fit one: darc train head PAIRS --out FILE")
     try:
@@ -125,7 +153,7 @@ def read_preference(path: Path) -> Preference:
             report = json.loads(str(stored["report"]))
             model = Preference(str(stored["embedding"]), weights, centre, location, scale, report)
     except (ValueError, KeyError, TypeError, OSError, EOFError, AttributeError):
-        raise InputError(f"{path} is no file of darc train head", "check the path") from None
-    if schema != SCHEMA:
+        raise InputError(f"{path} is not a file of darc train head", "check the path") from None
+    if schema != _SCHEMA:
         raise InputError(f"{path} has schema {schema}", "it needs another version of DARC")
     return model

@@ -1,4 +1,4 @@
-"""How likely a language model finds an answer."""
+"""The scorer `loglik`: how likely a language model finds an answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,8 @@ from darc.registry import scorer
 from darc.typing import Array
 
 SOURCES = ("loglik.py", *model_scorer.SOURCES)
-LEAST = -20.0
+# The lower bound of the mean log-probability of a token.
+_MIN_LOG_PROBABILITY = -20.0
 
 
 @scorer("loglik", "MODEL")
@@ -26,6 +27,7 @@ class LogLikelihood(ModelScorer):
     answer without tokens gets the lower bound.
     """
 
+    #: Whether the score is the sum of the log-probabilities instead of their mean.
     sum: bool = False
 
     prefix = "loglik"
@@ -33,27 +35,33 @@ class LogLikelihood(ModelScorer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.bounds = (LEAST * (self.max_length if self.sum else 1), 0.0)
+        lowest = _MIN_LOG_PROBABILITY
+        if self.sum:
+            lowest *= self.max_length
+        self.bounds = (lowest, 0.0)
 
-    def _counting(self) -> tuple[object, ...]:
+    def _version_options(self) -> tuple[object, ...]:
         return self.sum, "prefix"
 
     def score(self, pairs: Sequence[Pair]) -> Array:
-        """One number of at most 0 a pair, (n,); rows of similar length share a forward pass.
+        """Score pairs with numbers of at most 0, (pairs,).
 
-        A prompt is read once for all its answers.
+        Rows of similar length share a forward pass, and a prompt is read once for all its answers.
         """
         from darc.models.transformers.scoring import fit_to_limit, token_sums
 
         if not pairs:
             return np.empty(0)
         loaded = self.checkpoint.loaded
-        limit, tokenizer = self.limit(loaded), loaded.tokenizer
+        tokenizer = loaded.tokenizer
+        limit = self.row_limit(loaded)
         rows = [
             fit_to_limit(prompt_ids(tokenizer, prompt.messages), tokenize(tokenizer, answer), limit)
             for prompt, answer in pairs
         ]
-        sums = np.array(token_sums(loaded, rows, self.most(loaded)))
+        sums = np.array(token_sums(loaded, rows, self.batch_tokens(loaded)))
         counts = np.array([len(answer) for _, answer in rows])
-        scores = sums if self.sum else sums / np.maximum(counts, 1)
+        scores = sums
+        if not self.sum:
+            scores = sums / np.maximum(counts, 1)
         return require_finite(np.where(counts == 0, self.bounds[0], scores), self.name)

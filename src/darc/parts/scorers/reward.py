@@ -1,4 +1,4 @@
-"""Reward models: sequence classifiers on torch and transformers."""
+"""The scorer `reward`: a reward model on torch and transformers, a sequence classifier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from darc.parts.scorers.model_scorer import ModelScorer
 from darc.registry import scorer
 from darc.typing import Array
 
-SOURCES = ("reward.py", *model_scorer.SOURCES)
+SOURCES: tuple[str, ...] = ("reward.py", *model_scorer.SOURCES)
 # The reward models that the method was published with.
 PRESETS = {
     "skywork": "Skywork/Skywork-Reward-Llama-3.1-8B-v0.2",
@@ -33,11 +33,12 @@ class RewardScorer(ModelScorer):
     The prompt's messages and the answer go through the tokenizer's chat template; without one, the
     last question and the answer are read as a pair of texts. Inputs longer than `max_length`
     tokens lose their middle (the first quarter and the end of the answer stay), those of pairs the
-    end of the longer text. With several labels `label` names the one that counts, by its name or
-    number. `low` and `high` are the bounds, to which scores are clipped before a rule sees them.
+    end of the longer text.
     """
 
+    #: The label that counts if there are several, by its name or number.
     label: str = ""
+    #: The bounds, to which scores are clipped before a rule sees them.
     low: float = -10.0
     high: float = 10.0
 
@@ -52,60 +53,60 @@ class RewardScorer(ModelScorer):
         super().__post_init__()
         self.bounds = (self.low, self.high)
 
-    def _counting(self) -> tuple[object, ...]:
+    def _version_options(self) -> tuple[object, ...]:
         return self.label, "prefix"
 
     def score(self, pairs: Sequence[Pair]) -> Array:
-        """One raw output a pair, (n,); rows of similar length share a forward pass.
+        """Score pairs by raw outputs, (pairs,).
 
-        A decoder reads what the conversations of one prompt begin with once for all its answers.
+        Rows of similar length share a forward pass. A decoder reads the common beginning of the
+        conversations of one prompt once for all its answers.
         """
         from darc.models.transformers.scoring import logits
 
         if not pairs:
             return np.empty(0)
         loaded = self.checkpoint.loaded
-        rows = self._rows(loaded, pairs)
-        limit = self.limit(loaded)
-        # Shortened conversations have less in common, and would leave the others as little.
+        rows = self._encode(loaded, pairs)
+        limit = self.row_limit(loaded)
+        # Shortened conversations have less in common, and would reduce what the others share.
         groups = [
             (prompt.messages, len(row["input_ids"]) < limit)
             for (prompt, _), row in zip(pairs, rows, strict=True)
         ]
-        column = self._column(loaded)
-        return require_finite(logits(loaded, rows, self.most(loaded), groups)[:, column], self.name)
+        outputs = logits(loaded, rows, self.batch_tokens(loaded), groups)
+        return require_finite(outputs[:, self._score_column(loaded)], self.name)
 
     def hidden(self, pairs: Sequence[Pair]) -> Array:
-        """The features that the score is made of: the last token's hidden state, (n, d)."""
+        """Return the features of the score: the last token's hidden state, (pairs, d)."""
         from darc.models.transformers.scoring import hidden_states
 
         loaded = self.checkpoint.loaded
-        return require_finite(
-            hidden_states(loaded, self._rows(loaded, pairs), self.most(loaded)), self.name
-        )
+        rows = self._encode(loaded, pairs)
+        states = hidden_states(loaded, rows, self.batch_tokens(loaded))
+        return require_finite(states, self.name)
 
-    def _rows(self, loaded: Loaded, pairs: Sequence[Pair]) -> list[dict[str, list[int]]]:
+    def _encode(self, loaded: Loaded, pairs: Sequence[Pair]) -> list[dict[str, list[int]]]:
         from darc.models.transformers.scoring import encode_answer
 
-        limit = self.limit(loaded)
+        limit = self.row_limit(loaded)
         return [
             encode_answer(loaded.tokenizer, prompt.messages, answer, limit)
             for prompt, answer in pairs
         ]
 
-    def _column(self, loaded: Loaded) -> int:
+    def _score_column(self, loaded: Loaded) -> int:
         """Which of the model's outputs is the score."""
-        settings: Any = loaded.model.config
-        names = [str(settings.id2label[place]) for place in range(settings.num_labels)]
+        config: Any = loaded.model.config
+        names = [str(config.id2label[number]) for number in range(config.num_labels)]
         if not self.label and len(names) == 1:
             return 0
         if self.label in names:
             return names.index(self.label)
         if self.label.isdecimal() and int(self.label) < len(names):
             return int(self.label)
-        known = ", ".join(f"{place} ({name})" for place, name in enumerate(names))
-        raise InputError(
-            f"{self.name} has {len(names)} labels"
-            + (f", and none is {self.label!r}" if self.label else ""),
-            f"give label= one of {known}",
-        )
+        problem = f"{self.name} has {len(names)} labels"
+        if self.label:
+            problem += f", and none is {self.label!r}"
+        labels = ", ".join(f"{number} ({name})" for number, name in enumerate(names))
+        raise InputError(problem, f"give label= one of {labels}")
