@@ -18,16 +18,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
 from darc.errors import InputError, TableError, extra_needed
+from darc.field_names import OUTPUT_FIELDS
 
 Entry = tuple[int | None, Any]
 
-# What answers of other tools call the fields of a row, the first that is there.
-FIELDS = {
-    "prompt_id": ("prompt_id", "question_id", "id"),
-    "candidate_id": ("candidate_id", "system", "generator", "model"),
-    "prompt": ("prompt", "instruction", "question", "input"),
-    "response": ("response", "output", "answer", "completion", "text", "content"),
-}
 MEND, PACKED = "mend it", ".zst"
 AGAIN = "restore it, or remove it and run again"
 
@@ -158,9 +152,9 @@ def _outputs(folder: Path) -> Iterator[Entry]:
             known = {"response": row} if isinstance(row, str) else row
             if not isinstance(known, Mapping):
                 raise TableError(str(path), "an answer is no object", "write {...}", line)
-            made = {name: field_of(known, name) for name in FIELDS}
+            made = {name: field_of(known, name) for name in OUTPUT_FIELDS}
             if not made["response"]:
-                hint = f"give one of {', '.join(FIELDS['response'])}"
+                hint = f"give one of {', '.join(OUTPUT_FIELDS['response'])}"
                 raise TableError(str(path), "an answer has no text", hint, line)
             text = made["prompt"].encode("utf-8", "surrogatepass")
             usual = hashlib.sha256(text).hexdigest()[:12] if text else str(place)
@@ -171,7 +165,10 @@ def _outputs(folder: Path) -> Iterator[Entry]:
 
 def field_of(row: Mapping[str, Any], name: str) -> str:
     """What a row has under the first of a field's names that is there, as text."""
-    return next((str(row[each]) for each in FIELDS[name] if row.get(each) not in (None, "")), "")
+    for field_name in OUTPUT_FIELDS[name]:
+        if row.get(field_name) not in (None, ""):
+            return str(row[field_name])
+    return ""
 
 
 def _rows(path: Path) -> Iterator[Entry]:

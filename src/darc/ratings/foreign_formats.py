@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from darc.errors import InputError
+from darc.field_names import ANNOTATED_SYSTEM, ANNOTATED_TEXT, PROMPT_TEXT
 from darc.ratings.judgements import Judgements
 
 Record = Mapping[str, Any]
 
-# What annotation tools call the texts.
-_QUESTION_FIELDS = ("prompt", "instruction", "question")
-_ANSWER_FIELDS = ("response", "completion", "text")
 # What inspect_ai's grades are worth.
 _INSPECT_GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "True": 1.0, "False": 0.0}
 
@@ -119,11 +117,11 @@ def _read_argilla(record: Record, number: str, judgements: Judgements) -> None:
     fields = record.get("fields") or {}
     metadata = record.get("metadata") or {}
     responses = record.get("responses") or {}
-    question = _first(fields, _QUESTION_FIELDS)
+    question = _first(fields, PROMPT_TEXT)
     prompt = str(metadata.get("prompt_id") or question or record.get("id", number))
     candidate = _first(metadata, ("candidate_id", "model")) or record.get("id", int(number) - 1)
     candidate = str(candidate)
-    judgements.add_text(prompt, candidate, question, _first(fields, _ANSWER_FIELDS))
+    judgements.add_text(prompt, candidate, question, _first(fields, ANNOTATED_TEXT))
     answers: list[tuple[Record, Record]] = []
     if isinstance(responses, dict):
         for answers_to_question in responses.values():
@@ -141,11 +139,11 @@ def _read_argilla(record: Record, number: str, judgements: Judgements) -> None:
 def _read_label_studio(record: Record, number: str, judgements: Judgements) -> None:
     """Label Studio's export: tasks with annotations, of which ratings and numbers are taken."""
     data = record.get("data") or {}
-    question = _first(data, ("prompt", "question", "instruction"))
+    question = _first(data, PROMPT_TEXT)
     prompt = str(data.get("prompt_id") or question or record.get("id", number))
-    system = str(_first(data, ("system", "model")))
+    system = str(_first(data, ANNOTATED_SYSTEM))
     candidate = str(data.get("candidate_id") or system or record.get("id", number))
-    judgements.add_text(prompt, candidate, question, _first(data, ("response", "text")))
+    judgements.add_text(prompt, candidate, question, _first(data, ANNOTATED_TEXT))
     for annotation in record["annotations"]:
         person = annotation.get("completed_by", "?")
         if isinstance(person, dict):

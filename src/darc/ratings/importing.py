@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError, UnknownName, extra_needed
+from darc.field_names import RATING_COLUMNS
 from darc.files import json_lines, read_json
 from darc.ratings.columns import is_named
 from darc.ratings.database import Database, quoted
@@ -16,24 +17,6 @@ from darc.ratings.loading import DATASET_FILES, load_file, load_rows
 from darc.ratings.plain_files import plain_file
 from darc.ratings.raw_rows import RawRows
 
-#: What people call the column of each role; the first that a table has is taken.
-COLUMN_NAMES = {
-    "prompt_id": ("prompt_id", "prompt", "question_id", "question", "item", "task", "id"),
-    "candidate_id": (
-        "candidate_id",
-        "candidate",
-        "system",
-        "model",
-        "answer_id",
-        "response_id",
-        "answer",
-        "response",
-        "output",
-    ),
-    "rater_id": ("rater_id", "rater", "annotator", "user", "worker", "judge", "person", "email"),
-    "rating": ("rating", "score", "grade", "stars", "value", "label", "mark"),
-    "system": ("system", "model"),
-}
 _NEEDED = ("prompt_id", "candidate_id")
 # How many words of a scale an error lists.
 _MAX_WORDS = 12
@@ -201,7 +184,7 @@ def _find_columns(
         InputError: A column cannot be told.
     """
     roles = {}
-    for role in COLUMN_NAMES:
+    for role in RATING_COLUMNS:
         name = _find_column(source, header, role, columns)
         if name:
             roles[role] = name
@@ -256,7 +239,7 @@ def _find_column(
         return name
     # Of two columns that differ in case only, the first counts.
     by_word = {name.strip().casefold().replace(" ", "_"): name for name in reversed(header)}
-    for word in COLUMN_NAMES[role]:
+    for word in RATING_COLUMNS[role]:
         if word in by_word and by_word[word] not in columns.values():
             return by_word[word]
     return None

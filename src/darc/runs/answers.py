@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import TableError
+from darc.field_names import ANSWER_NAME, ANSWER_TEXT
 from darc.files import output_files, read_entries
 from darc.types import Candidate
 
-# What a text and its name may be called in a file.
-_TEXT_FIELDS = ("text", "answer", "response", "output", "content")
-_NAME_FIELDS = ("name", "system", "model")
 # Files that may be one answer as a whole.
 _PLAIN_SUFFIXES = ("", ".txt", ".md")
 
@@ -114,10 +112,10 @@ def _entries(path: Path, several_files: bool) -> Iterable[tuple[int | None, Any]
 def _parse_answer(path: Path, line: int | None, entry: Any) -> _NamedText:
     if not isinstance(entry, dict):
         entry = {"text": entry}
-    names = [str(entry[field]) for field in _NAME_FIELDS if entry.get(field)]
-    texts = [entry[field] for field in _TEXT_FIELDS if isinstance(entry.get(field), str)]
+    names = [str(entry[field]) for field in ANSWER_NAME if entry.get(field)]
+    texts = [entry[field] for field in ANSWER_TEXT if isinstance(entry.get(field), str)]
     if not texts or not texts[0].strip():
-        hint = f"give a text, or one of {', '.join(_TEXT_FIELDS)}"
+        hint = f"give a text, or one of {', '.join(ANSWER_TEXT)}"
         raise TableError(str(path), "an answer has no text", hint, line)
     name = names[0] if names else ""
     return _NamedText(name, texts[0])

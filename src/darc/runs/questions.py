@@ -13,14 +13,12 @@ import numpy as np
 
 from darc.decide.statistics.draws import prompt_seeds
 from darc.errors import InputError, TableError
+from darc.field_names import QUESTION_ID, QUESTION_TEXT
 from darc.files import read_entries
 from darc.types import Message, Prompt
 
 #: What users write for the questions that come with DARC.
 EXAMPLES = "examples"
-# What a question and its id may be called in a file.
-_TEXT_FIELDS = ("prompt", "instruction", "question", "text")
-_ID_FIELDS = ("prompt_id", "id", "question_id")
 # The fields of a file of answers.
 _ANSWER_FIELDS = {"prompt_id", "candidate_id", "response"}
 
@@ -177,7 +175,7 @@ def _parse_question(path: Path, place: int, row: Any, line: int | None) -> Quest
     if not isinstance(row, Mapping):
         raise TableError(str(path), f"entry {place + 1} is not an object", "write {...}", line)
     question_id = str(place + 1)
-    for name in reversed(_ID_FIELDS):
+    for name in reversed(QUESTION_ID):
         if row.get(name) is not None:
             question_id = str(row[name])
     category = str(row.get("category") or row.get("dataset") or "")
@@ -189,9 +187,9 @@ def _parse_question(path: Path, place: int, row: Any, line: int | None) -> Quest
         return Question(question_id, (last.content,), category, tuple(before))
     turns = row.get("turns")
     if turns is None:
-        turns = [row[name] for name in _TEXT_FIELDS if isinstance(row.get(name), str)][:1]
+        turns = [row[name] for name in QUESTION_TEXT if isinstance(row.get(name), str)][:1]
     if not isinstance(turns, list) or not turns or not all(isinstance(t, str) for t in turns):
-        hint = f"give one of {', '.join(_TEXT_FIELDS)}, turns or messages"
+        hint = f"give one of {', '.join(QUESTION_TEXT)}, turns or messages"
         raise TableError(str(path), f"entry {place + 1} has no prompt", hint, line)
     return Question(question_id, tuple(turns), category)
 

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError
+from darc.field_names import EXAMPLE_ANSWER, PROMPT_TEXT
 from darc.files import read_entries
 from darc.parts.scorers.base import Pair
 from darc.runs.folder import RunFolder
 from darc.types import Message, Prompt
 
 _MIN_PROMPTS = 8
-_PROMPT_FIELDS = ("prompt", "instruction", "question")
-_ANSWER_FIELDS = ("response", "answer", "output", "completion", "chosen", "good")
 
 
 def read_examples(path: Path) -> list[Pair]:
@@ -83,8 +82,8 @@ def _read_file(path: Path) -> list[Pair]:
     pairs = []
     for number, (line, row) in enumerate(read_entries(path), 1):
         fields = row if isinstance(row, dict) else {}
-        prompt = _first_field(fields, _PROMPT_FIELDS)
-        answer = _first_field(fields, _ANSWER_FIELDS)
+        prompt = _first_field(fields, PROMPT_TEXT)
+        answer = _first_field(fields, EXAMPLE_ANSWER)
         if prompt is None or answer is None:
             raise InputError(
                 f"{path}, line {line or number}: no prompt and answer", "write prompt and response"
