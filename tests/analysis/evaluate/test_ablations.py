@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 from tests.analysis.helpers import make_source
 
 import darc
@@ -20,7 +19,6 @@ from darc.analysis.evaluate.ablations import (
 )
 from darc.analysis.evaluate.run_contest import Splits, compare_rules
 from darc.analysis.evaluate.settings import ContestSettings
-from darc.analysis.report.held_out_tables import calibration_table, density, density_table
 from darc.ratings.joining import join
 
 SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=3, draws=40)
@@ -132,40 +130,3 @@ def test_a_run_alone_says_by_what_its_rewrites_are_judged() -> None:
     ends = [np.array(f.column("delta_tradeoff"), dtype=np.float64) for f in frames]
     assert np.allclose(ends[0], -ends[1])
     assert np.abs(ends[0]).max() > 0
-
-
-def test_calibration_by_loops() -> None:
-    source = make_source(12, 4, 6)
-    halves = list(Splits(source, SETTINGS))
-    contest = compare_rules(source, SETTINGS)
-    frame = calibration_table(contest, halves)
-    held = []
-    for r in range(3):
-        for p in range(12):
-            seen = halves[r].select.samples[p, 0, contest.choice[r, 1, p]]
-            bound = seen.mean() - seen.std(ddof=1) * np.sqrt(np.log(4 / 0.2) / 3)
-            held.append(contest.reward[r, 1, p] >= bound)
-    found = frame.where(method="epsilon", nominal=0.8).records()[0]
-    assert found["observed"] == pytest.approx(np.mean(held))
-    observed = np.array(frame.where(method="epsilon").column("observed"), dtype=float)
-    assert (np.diff(observed) >= 0).all()
-
-
-def test_density_against_scipy() -> None:
-    values = np.random.default_rng(0).normal(size=200)
-    grid = np.linspace(-5, 5, 401)
-    found = density(values, grid)
-    low, high = np.quantile(values, [0.25, 0.75])
-    width = 0.9 * min(values.std(ddof=1), (high - low) / 1.349) * 200**-0.2
-    kernel = stats.gaussian_kde(values, bw_method=width / values.std(ddof=1))
-    assert np.allclose(found, kernel(grid))
-    assert np.trapezoid(found, grid) == pytest.approx(1.0, abs=1e-6)
-    assert np.isfinite(density(np.full(5, 3.0), grid)).all()
-
-
-def test_density_table_has_every_method() -> None:
-    source = make_source(6, 3, 4, scorers=2)
-    contest = compare_rules(source, SETTINGS)
-    frame = density_table(contest, list(Splits(source, SETTINGS)))
-    assert len(frame) == 2 * 3 * 101
-    assert set(frame.column("scorer")) == {"s0", "s1"}

@@ -1,51 +1,14 @@
-from dataclasses import replace
-
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 from tests.analysis.helpers import make_source
-from tests.helpers import fast_settings
 
-from darc.analysis.evaluate.methods import compared_methods
-from darc.analysis.report.cost_tables import call_table
+from darc.analysis.report.pool_tables import pool_table
 
 
-def test_the_lazy_search_scores_less_and_chooses_the_same() -> None:
-    specs = compared_methods(["epsilon", "entropic", "soft"])
-    source = make_source(25, 6, 8, kind="rewrite", bounds=[(0.0, 10.0)])
-    frame = call_table(source, specs)
-    assert frame.column("method") == ["mean", "epsilon", "entropic"]
-    for record in frame.records():
-        assert record["same_choice"] == record["prompts"] == 10
-        assert record["full"] == 48
-        assert 0 < float(str(record["lazy"])) < 48
-
-
-@fast_settings
-@given(st.integers(0, 10_000), st.integers(1, 2), st.floats(0.1, 0.9))
-def test_samples_that_do_not_exist_are_not_counted(seed: int, scorers: int, gaps: float) -> None:
-    constants = ([5.0] * scorers, [2.0] * scorers)
-    bounds = [(-5.0, 15.0)] * scorers
-    source = make_source(3, 5, 8, scorers, seed, kind="rewrite", bounds=bounds, constants=constants)
-    samples = source.samples.copy()
-    count = np.random.default_rng(seed).binomial(7, 1 - gaps, size=(3, 1, 5, 1)) + 1
-    samples[np.broadcast_to(np.arange(8) >= count, samples.shape)] = np.nan
-    frame = call_table(replace(source, samples=samples), compared_methods(["epsilon", "entropic"]))
-    for record in frame.records():
-        assert record["full"] == count.sum() / 3
-        assert 0 < float(str(record["share"])) <= 1
-        assert record["same_choice"] == 3
-
-
-def test_several_scorers_need_constants() -> None:
-    specs = compared_methods(["entropic"])
-    bounds = [(0.0, 10.0)] * 2
-    source = make_source(5, 4, 5, 2, kind="rewrite", bounds=bounds)
-    assert not len(call_table(source, specs))
-    constants = ([5.0, 5.0], [2.0, 2.0])
-    source = make_source(5, 4, 5, 2, kind="rewrite", bounds=bounds, constants=constants)
-    assert call_table(source, specs).column("same_choice") == [5, 5]
-
-
-def test_without_bounds_there_is_no_search() -> None:
-    assert not len(call_table(make_source(), compared_methods()))
+def test_pool_by_hand() -> None:
+    source = make_source(11, 3, 5)
+    variances = source.samples[:, 0].var(axis=2, ddof=1).max(axis=1)
+    (row,) = pool_table(source).records()
+    assert row["mean"] == pytest.approx(variances.mean())
+    assert row["q80"] == pytest.approx(np.quantile(variances, 0.8))
+    assert row["q90"] == pytest.approx(np.quantile(variances, 0.9))
