@@ -15,16 +15,8 @@ from tests.runs.makers import start
 
 from darc.analysis.reading import load_ratings
 from darc.errors import InputError, TableError
-from darc.files import (
-    append_private,
-    atomic_path,
-    atomic_writer,
-    json_lines,
-    named,
-    parse_json,
-    private_folder,
-    read_json,
-)
+from darc.files import append_private, atomic_path, atomic_writer, name_in_errors, private_folder
+from darc.json_files import json_lines, parse_json, read_json
 from darc.parts.scorers.caution_models import read_model
 from darc.ratings.texts import read_texts
 from darc.runs.folder import RunFolder
@@ -58,7 +50,7 @@ AUDITED: dict[str, Any] = {
     ],
 )
 def test_json_that_cannot_be_used(text: str | bytes, said: str) -> None:
-    with pytest.raises(TableError, match=rf"^file, line 7: {said}.*; mend it$"):
+    with pytest.raises(TableError, match=rf"^file, line 7: {said}.*; repair it$"):
         parse_json(text, "file", 7)
     assert parse_json('"\\ud83d\\ude00"', "file") == "😀"
 
@@ -156,7 +148,7 @@ def test_full_device_is_named(tmp_path: Path) -> None:
         said = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert said.returncode != 0
     assert said.stderr.startswith("darc: standard output: No space left on device\n")
-    with pytest.raises(OSError, match="somewhere"), named("somewhere"):
+    with pytest.raises(OSError, match="somewhere"), name_in_errors("somewhere"):
         raise OSError(28, "No space left on device")
 
 

@@ -11,65 +11,66 @@ from darc.typing import Array
 
 @dataclass(frozen=True)
 class Statistics:
-    """What the samples of each candidate say, (K,) or, for many prompts, (P, K).
+    """Statistics of each candidate's samples, (K,) or, for many prompts, (P, K)."""
 
-    After aggregation over scorers the value is their soft minimum, the mean their average, and
-    sigma and risk premium their maxima (so the premium is no longer mean - value). `count` is the
-    smallest sample count over the scorers. `by_scorer` holds the same arrays before aggregation,
-    with a scorer axis before the candidates. `location` and `scale` are what each scorer's samples
-    were normalised by, (M,) or (P, M); `constant` marks scorers that gave every candidate of a
-    prompt the same score.
-    """
-
+    #: The entropic value; after aggregation over scorers, their soft minimum.
     value: Array
+    #: The mean; after aggregation over scorers, their average.
     mean: Array
+    #: The standard deviation; after aggregation over scorers, their maximum.
     sigma: Array
+    #: Mean minus value; after aggregation over scorers, their maximum.
     risk_premium: Array
+    #: The number of samples, the smallest over the scorers.
     count: Array
+    #: What each scorer's samples were shifted by to normalise them, (M,) or (P, M).
     location: Array
+    #: What each scorer's samples were divided by to normalise them, (M,) or (P, M).
     scale: Array
+    #: Which scorers gave every candidate of a prompt the same score, (M,) or (P, M).
     constant: NDArray[np.bool_]
+    #: The same before aggregation, with an axis of scorers before that of the candidates.
     by_scorer: "Statistics | None" = None
 
 
 @dataclass(frozen=True)
 class Flip:
-    """The smallest change of one sample that makes another candidate win.
+    """The smallest change of one sample that makes another candidate win."""
 
-    `scorer`, `candidate` and `sample` say which; `before` and `after` are its values on the raw
-    scale, and `winner` is the candidate chosen after the change.
-    """
-
+    #: The places of the scorer, the candidate and the sample.
     scorer: int
     candidate: int
     sample: int
+    #: The sample before and after the change, on the raw scale.
     before: float
     after: float
+    #: The candidate that is chosen after the change.
     winner: int
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What can be said for certain of a choice, and under which assumption.
+    """What can be said for certain of a choice, and under which assumption."""
 
-    `lower_bound` holds, per scorer on its raw scale, a number that the chosen candidate's true mean
-    exceeds with `probability` (None without `bounds`); it is valid for independent raters only, not
-    for rewrites of one answer. `worst_case_weights` (M, n) are the tilted probabilities of the
-    chosen candidate's samples, whose weighted cost is the entropic value. `runner_up` is the second
-    choice and `margin` how much the rule prefers the first to it, both None where there is none.
-    """
-
+    #: For each scorer, on its raw scale, a number that the chosen candidate's true mean exceeds
+    #: with `probability`; None without bounds. It holds for independent raters, not for rewrites
+    #: of one answer.
     lower_bound: tuple[float, ...] | None
     probability: float
+    #: The tilted probabilities (M, n) of the chosen candidate's samples, whose weighted cost is the
+    #: entropic value.
     worst_case_weights: Array
+    #: The second choice; None where there is none.
     runner_up: int | None
+    #: How much the rule prefers the first choice to the second.
     margin: float | None
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation; `role` is system, user or assistant."""
+    """One message of a conversation."""
 
+    #: system, user or assistant.
     role: str
     content: str
 
@@ -84,8 +85,11 @@ class Prompt:
 
     @property
     def question(self) -> str:
-        """The last thing that the user said."""
-        return next((m.content for m in reversed(self.messages) if m.role == "user"), "")
+        """The last message of the user."""
+        for message in reversed(self.messages):
+            if message.role == "user":
+                return message.content
+        return ""
 
 
 class CutOff(str):
@@ -94,58 +98,67 @@ class CutOff(str):
 
 @dataclass(frozen=True)
 class Candidate:
-    """One answer to a prompt.
-
-    `truncated` marks an answer that stopped at the token limit; `log_likelihood` is the mean per
-    token under the generator, where it is known; `name` is what others call an answer that was not
-    made here. `copies` is how many times this text was written, and `other_names` are the names of
-    the user's answers with the same text.
-    """
+    """One answer to a prompt."""
 
     prompt_id: str
+    #: Its place among the candidates.
     index: int
     text: str
     tokens: int = 0
+    #: Whether it stopped at the token limit.
     truncated: bool = False
+    #: The mean log-likelihood per token under the generator, where it is known.
     log_likelihood: float | None = None
     seed: int | None = None
+    #: The name of an answer that a user gave.
     name: str = ""
+    #: How many times this text was written.
     copies: int = 1
+    #: The names of a user's other answers with the same text.
     other_names: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
-        """What tables call it: its name, or else its position."""
+        """Its id in tables: its name, or else its position."""
         return self.name or str(self.index)
 
 
 @dataclass(frozen=True)
 class Variant:
-    """An accepted rewrite of a candidate, by a rewriter of a family (style or targeted)."""
+    """An accepted rewrite of a candidate."""
 
     prompt_id: str
+    #: The place of the candidate.
     candidate: int
+    #: The place of the rewrite among the accepted ones.
     index: int
     text: str
+    #: style or targeted.
     family: str
+    #: The name of the rewriter.
     rewriter: str
 
 
 @dataclass(frozen=True)
 class Rejection:
-    """A rewrite that a filter refused, and why."""
+    """A rewrite that a filter rejected."""
 
     prompt_id: str
+    #: The place of the candidate.
     candidate: int
+    #: The place of the rewrite among all that were proposed.
     attempt: int
     text: str
+    #: style or targeted.
     family: str
+    #: The name of the rewriter.
     rewriter: str
+    #: Why it was rejected.
     reason: str
 
 
 def clipped(values: Array, bounds: Sequence[tuple[float, float]] | None) -> Array:
-    """Values (..., M, K, n) within each scorer's bounds, as they are without any."""
+    """Values (..., M, K, n) within each scorer's bounds; without bounds as they are."""
     if bounds is None:
         return values
     low, high = np.array(bounds, dtype=np.float64).T[:, :, None, None]
@@ -154,42 +167,48 @@ def clipped(values: Array, bounds: Sequence[tuple[float, float]] | None) -> Arra
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What M scorers gave the n samples of each of K candidates, with all that describes them.
+    """The scores of M scorers for the n samples of each of K candidates."""
 
-    `values` is (M, K, n), NaN where there is no sample or it was never asked for. `bounds`,
-    `location` and `scale` are each scorer's own (the latter two None where it was never
-    calibrated), `samples` names the samples, such as original or rewrite 1, or the raters, and
-    `candidates` the candidates, where they have names.
-    `complete` says that nothing more could be had. `sample` is what one sample is: a rewrite, or a
-    rater. Where a rater gave several numbers, `grades` (criteria, K, n, repeats) has them all, and
-    `values` their means. `failed` are the (candidate, sample) that a rater was asked for in vain.
-    """
-
+    #: (M, K, n), NaN where there is no sample or it was never scored.
     values: Array
+    #: The names of the scorers.
     scorers: tuple[str, ...]
+    #: The lowest and the highest score of each scorer.
     bounds: tuple[tuple[float, float], ...]
+    #: The mean of each scorer over ordinary answers; None where it was never calibrated.
     location: tuple[float | None, ...]
+    #: The standard deviation of each scorer over ordinary answers, likewise.
     scale: tuple[float | None, ...]
+    #: The names of the samples, such as "original" and "rewrite 1", or of the raters.
     samples: tuple[str, ...] = ()
+    #: The names of the candidates, where they have any.
     candidates: tuple[str, ...] = ()
+    #: Whether nothing is left to be scored.
     complete: bool = True
+    #: What one sample is: "rewrite" or "rater".
     sample: str = "rewrite"
+    #: All grades (criteria, K, n, repeats), where a rater gave several numbers. `values` then has
+    #: their means.
     grades: Array | None = None
     criteria: tuple[str, ...] = ()
+    #: The places of candidates and raters whose grade could not be obtained.
     failed: tuple[tuple[int, int], ...] = ()
 
     @property
     def repeats(self) -> int:
         """How often each rater was asked."""
-        return 1 if self.grades is None else int(self.grades.shape[3])
+        if self.grades is None:
+            return 1
+        return int(self.grades.shape[3])
 
     @property
     def constants(self) -> tuple[list[float], list[float]] | None:
-        """The scorers' locations and scales, None unless each has both."""
-        locations = [each for each in self.location if each is not None]
-        scales = [each for each in self.scale if each is not None]
-        whole = len(locations) == len(scales) == len(self.scorers)
-        return (locations, scales) if whole else None
+        """The scorers' locations and scales; None unless each scorer has both."""
+        locations = [location for location in self.location if location is not None]
+        scales = [scale for scale in self.scale if scale is not None]
+        if not len(locations) == len(scales) == len(self.scorers):
+            return None
+        return locations, scales
 
     @property
     def clipped(self) -> Array:
@@ -198,23 +217,40 @@ class Scores:
 
     @property
     def share_clipped(self) -> float:
-        """How much of the values lies outside the bounds."""
-        seen = ~np.isnan(self.values)
-        return float(((self.clipped != self.values) & seen).sum() / max(1, seen.sum()))
+        """The share of the values that lie outside the bounds."""
+        is_scored = ~np.isnan(self.values)
+        is_clipped = (self.clipped != self.values) & is_scored
+        return float(is_clipped.sum() / max(1, is_scored.sum()))
 
     def only(self, scorers: Sequence[int], candidates: Sequence[int] | None = None) -> "Scores":
-        """The same for some of the scorers and candidates."""
-        kept = range(self.values.shape[1]) if candidates is None else candidates
+        """The scores of some scorers and candidates.
+
+        Args:
+            scorers: The places of the scorers.
+            candidates: The places of the candidates; None for all.
+
+        Returns:
+            The same scores without the others.
+        """
+        if candidates is None:
+            candidates = range(self.values.shape[1])
+        names: tuple[str, ...] = ()
+        if self.candidates:
+            names = tuple(self.candidates[k] for k in candidates)
+        grades = None
+        if self.grades is not None:
+            grades = self.grades[:, list(candidates)]
+        failed = []
+        for new_place, old_place in enumerate(candidates):
+            failed += [(new_place, i) for k, i in self.failed if k == old_place]
         return replace(
             self,
-            values=self.values[np.ix_(scorers, kept)],
+            values=self.values[np.ix_(scorers, candidates)],
             scorers=tuple(self.scorers[m] for m in scorers),
             bounds=tuple(self.bounds[m] for m in scorers),
             location=tuple(self.location[m] for m in scorers),
             scale=tuple(self.scale[m] for m in scorers),
-            candidates=tuple(self.candidates[k] for k in kept) if self.candidates else (),
-            grades=None if self.grades is None else self.grades[:, list(kept)],
-            failed=tuple(
-                (place, i) for place, k in enumerate(kept) for j, i in self.failed if j == k
-            ),
+            candidates=names,
+            grades=grades,
+            failed=tuple(failed),
         )

@@ -1,4 +1,4 @@
-"""The arrays that everything is typed with, and the numbers that rules take."""
+"""Types of arrays, and of the numbers that rules take as parameters."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,8 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
-# A rule's parameters are declared with their bounds, which services and pages offer them by.
+# The parameters of rules are declared with these types. Their bounds are checked when a rule is
+# given its parameters, and services and pages show them.
 Number = Annotated[float, Gt(-1e12), Lt(1e12)]
 Level = Annotated[float, Ge(0), Lt(1e12)]
 Positive = Annotated[float, Gt(0), Lt(1e6)]

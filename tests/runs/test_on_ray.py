@@ -211,7 +211,7 @@ def test_full_disk_is_named_and_nothing_sealed_is_lost(case: Case) -> None:
         _, said = running.communicate(timeout=120)
     assert running.returncode == 1
     assert f"darc: {case.place / 'run' / 'shards'}" in said
-    assert "jsonl: File too large; mend it and run again" in said.splitlines()[-1]
+    assert "jsonl: File too large; correct the cause and run again" in said.splitlines()[-1]
     kept = case.sealed()
     assert 2 <= len(kept) < PROMPTS / SIZE
     (case.faults / "limit").unlink()

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from darc.entries import read_entries
 from darc.errors import TableError
-from darc.files import read_entries
 from darc.runs.answers import read_answers
 from darc.runs.questions import Questions
 

@@ -13,7 +13,7 @@ import httpx
 from tests.fakes import FakeServer
 
 from darc.engine.parts import Parts
-from darc.files import json_lines
+from darc.json_files import json_lines
 from darc.serve.app import make_app, make_gateway
 from darc.serve.service import Gateway
 from darc.serve.settings import ServeSettings

@@ -9,7 +9,7 @@ import numpy as np
 
 from darc.decide.statistics.arrays import stacked
 from darc.errors import InputError, TableError
-from darc.files import json_lines
+from darc.json_files import json_lines
 from darc.ratings.ratings import Ratings
 from darc.ratings.splitting import NOBODY
 from darc.runs.row_schemas import RowError, check_audit_row

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.files import atomic_path, jsonable
+from darc.files import atomic_path
+from darc.json_files import jsonable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""Answers that are the same: merged into one candidate that knows how often it was written."""
+"""Answers with the same text, which are merged into one candidate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,17 +8,13 @@ from darc.types import Candidate
 
 @dataclass(frozen=True)
 class MergedCandidates:
-    """Candidates with different texts, and where they come from.
+    """Candidates with different texts, and where they come from."""
 
-    Attributes:
-        candidates: The first of each group of equal answers, numbered in their order.
-        places: The place of each one in the list that was merged.
-        owners: For each entry of that list, the merged candidate that it belongs to.
-
-    """
-
+    #: The first of each group of equal answers, numbered in their order.
     candidates: list[Candidate]
+    #: The place of each one in the list that was merged.
     places: list[int]
+    #: For each entry of that list, the merged candidate that it belongs to.
     owners: list[int]
 
 
@@ -36,7 +32,6 @@ def merge_copies(candidates: Sequence[Candidate]) -> MergedCandidates:
     Returns:
         The first candidate of each text. Its `copies` is the sum over its group, and its
         `other_names` has the different names of the rest of the group.
-
     """
     groups: dict[str, list[int]] = {}
     for place, candidate in enumerate(candidates):
@@ -55,10 +50,19 @@ def _merge_group(group: Sequence[Candidate], index: int) -> Candidate:
     first = group[0]
     if len(group) == 1:
         return replace(first, index=index)
-    names = [name for each in group for name in (each.name, *each.other_names) if name]
-    name, *other_names = dict.fromkeys(names) or [""]
-    copies = sum(each.copies for each in group)
-    return replace(first, index=index, name=name, copies=copies, other_names=tuple(other_names))
+    names: dict[str, None] = {}
+    for candidate in group:
+        for name in (candidate.name, *candidate.other_names):
+            if name:
+                names[name] = None
+    first_name, *other_names = names or [""]
+    return replace(
+        first,
+        index=index,
+        name=first_name,
+        copies=sum(candidate.copies for candidate in group),
+        other_names=tuple(other_names),
+    )
 
 
 def copy_flags(candidates: Sequence[Candidate], n: int = 1) -> list[str]:
@@ -72,19 +76,20 @@ def copy_flags(candidates: Sequence[Candidate], n: int = 1) -> list[str]:
         `one_answer:8` where all 8 answers are the same, else `copies:3` where 3 answers repeat
         another; `same_text:a and b` for each group of names; `fewer_choices:2` where there are
         only 2 different answers to choose from and more are wanted.
-
     """
-    written = sum(each.copies for each in candidates)
+    written = sum(candidate.copies for candidate in candidates)
     if written == len(candidates):
         return []
     flags = []
-    unnamed = written - sum(1 + len(each.other_names) for each in candidates)
+    unnamed = written - sum(1 + len(candidate.other_names) for candidate in candidates)
     if len(candidates) == 1:
         flags.append(f"one_answer:{written}")
     elif unnamed:
         flags.append(f"copies:{unnamed}")
-    groups = [(each.name, *each.other_names) for each in candidates if each.other_names]
-    flags += [f"same_text:{' and '.join(names)}" for names in groups]
+    for candidate in candidates:
+        if candidate.other_names:
+            names = (candidate.name, *candidate.other_names)
+            flags.append(f"same_text:{' and '.join(names)}")
     if n > len(candidates):
         flags.append(f"fewer_choices:{len(candidates)}")
     return flags
@@ -93,4 +98,6 @@ def copy_flags(candidates: Sequence[Candidate], n: int = 1) -> list[str]:
 def copies_input(candidates: Sequence[Candidate]) -> dict[str, list[int]]:
     """The side input `copies`, how often each candidate was written; none where all were once."""
     copies = [candidate.copies for candidate in candidates]
-    return {"copies": copies} if max(copies, default=1) > 1 else {}
+    if max(copies, default=1) == 1:
+        return {}
+    return {"copies": copies}

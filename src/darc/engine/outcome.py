@@ -16,7 +16,7 @@ from darc.engine.flags import FLAG_SENTENCES
 from darc.engine.reasons import compare_opinions, compare_scores, reason_against
 from darc.engine.surface_scorers import surface_note
 from darc.errors import MissingExtra
-from darc.files import jsonable
+from darc.json_files import jsonable
 from darc.parts.rewriters import Rewrites
 from darc.types import Candidate, Prompt, Scores, Variant
 from darc.typing import Array

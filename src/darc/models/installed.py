@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from darc.errors import DarcError, InputError
-from darc.files import atomic_writer, file_sha256, read_json
+from darc.files import atomic_writer, file_sha256
+from darc.json_files import read_json
 from darc.models.catalogue import DEFAULT, CatalogueEntry, lookup
 
 CACHE_ENV = "DARC_CACHE"

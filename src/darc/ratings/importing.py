@@ -8,7 +8,7 @@ from typing import Any
 
 from darc.errors import InputError, UnknownName, extra_needed
 from darc.field_names import RATING_COLUMNS
-from darc.files import json_lines, read_json
+from darc.json_files import json_lines, read_json
 from darc.ratings.columns import is_named
 from darc.ratings.database import Database, quoted
 from darc.ratings.foreign_formats import Record, read_foreign, recognise_format

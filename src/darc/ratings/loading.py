@@ -12,8 +12,9 @@ from itertools import accumulate, islice
 from pathlib import Path, PurePath
 from typing import Any
 
+from darc.entries import output_files
 from darc.errors import InputError, TableError, extra_needed
-from darc.files import output_files, parse_lines
+from darc.json_files import parse_lines
 from darc.ratings.database import Database, quoted
 from darc.ratings.plain_files import (
     LONGEST_LINE,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from darc.errors import TableError
-from darc.files import json_lines
+from darc.json_files import json_lines
 
 _TABLE_SUFFIXES = (
     ".gz",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from darc.entries import output_files, read_entries
 from darc.errors import TableError
 from darc.field_names import ANSWER_NAME, ANSWER_TEXT
-from darc.files import output_files, read_entries
 from darc.types import Candidate
 
 # Files that may be one answer as a whole.

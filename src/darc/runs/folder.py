@@ -8,7 +8,8 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from darc.errors import InputError, TableError
-from darc.files import private_folder, read_json
+from darc.files import private_folder
+from darc.json_files import read_json
 from darc.runs.records import read_candidates, read_prompt
 from darc.runs.row_schemas import RowError, check_manifest
 from darc.runs.seals import checksum, write_sealed

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from darc.decide.statistics.draws import prompt_seeds
+from darc.entries import read_entries
 from darc.errors import InputError, TableError
 from darc.field_names import QUESTION_ID, QUESTION_TEXT
-from darc.files import read_entries
 from darc.types import Message, Prompt
 
 #: What users write for the questions that come with DARC.

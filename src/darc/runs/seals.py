@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import TableError
-from darc.files import atomic_writer, read_json
+from darc.files import atomic_writer
+from darc.json_files import read_json
 
 
 def checksum(data: Any) -> str:

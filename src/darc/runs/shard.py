@@ -10,17 +10,17 @@ from typing import Any
 
 from darc.errors import InputError, TableError
 from darc.files import (
-    AGAIN,
-    PACKED,
+    PACKED_SUFFIX,
+    RESTORE_HINT,
     append_private,
     atomic_path,
     atomic_writer,
     file_sha256,
-    json_lines,
+    open_input,
     private_folder,
-    reading,
     zstandard,
 )
+from darc.json_files import json_lines
 from darc.runs.row_links import check_links
 from darc.runs.row_schemas import RowError, check_row
 from darc.runs.seals import checksum, read_sealed, write_sealed
@@ -138,7 +138,7 @@ class Shard:
             stage = "prompts"
             if has_all_files:
                 # The earlier files are there, so that only this stage has to be done again.
-                stage = STAGE_OF.get(problem.path.name.removesuffix(PACKED), "prompts")
+                stage = STAGE_OF.get(problem.path.name.removesuffix(PACKED_SUFFIX), "prompts")
             self.forget(stage)
             return False
         if data is None:
@@ -216,7 +216,7 @@ class Shard:
         for name in reversed(ORDER):
             if STAGES.index(STAGE_OF[name]) >= STAGES.index(stage):
                 (self.path / name).unlink(missing_ok=True)
-                (self.path / (name + PACKED)).unlink(missing_ok=True)
+                (self.path / (name + PACKED_SUFFIX)).unlink(missing_ok=True)
                 self._rows.pop(name, None)
 
     def rows(self, name: str) -> dict[str, dict[str, Any]]:
@@ -277,12 +277,12 @@ class Shard:
 
     def _unpack(self, name: str) -> None:
         """Decompress a file in place, if it is compressed."""
-        packed = self.path / (name + PACKED)
+        packed = self.path / (name + PACKED_SUFFIX)
         if not packed.exists():
             return
         with (
             atomic_path(self.path / name, private=True) as temporary,
-            reading(packed, AGAIN) as source,
+            open_input(packed, RESTORE_HINT) as source,
             temporary.open("wb") as target,
         ):
             shutil.copyfileobj(source, target)
@@ -360,7 +360,7 @@ class Shard:
         """The rows of a file with the numbers of their lines, checked."""
         path = self.path / name
         if not path.exists():
-            path = path.with_name(name + PACKED)
+            path = path.with_name(name + PACKED_SUFFIX)
         if not path.exists():
             return
         for number, row in json_lines(path, _REMOVE_HINT, ended=True):
@@ -385,7 +385,7 @@ def _cut_incomplete_line(path: Path) -> None:
 
 def _pack(path: Path) -> Path:
     """Compress a file in place, and return its new path."""
-    packed = path.with_name(path.name + PACKED)
+    packed = path.with_name(path.name + PACKED_SUFFIX)
     with (
         atomic_path(packed, private=True) as temporary,
         path.open("rb") as source,

@@ -11,7 +11,7 @@ from darc.decide.flags import flag_words
 from darc.decide.method import decided_on
 from darc.engine.flags import FLAG_SENTENCES
 from darc.engine.outcome import Outcome
-from darc.files import jsonable
+from darc.json_files import jsonable
 from darc.runs.records import number_lists, scores_row
 from darc.serve.errors import HELD
 from darc.serve.job import Job

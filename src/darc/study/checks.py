@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from darc.entries import read_entries
 from darc.errors import TableError
-from darc.files import read_entries
 from darc.study.items import MAX_TEXT_LENGTH, Unit, item_units, read_items, read_turns
 from darc.study.schema import OUTCOMES
 from darc.study.settings import SCALE, StudySettings

@@ -6,8 +6,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from darc.entries import field_of, read_entries
 from darc.errors import InputError, TableError, UnknownName
-from darc.files import field_of, read_entries
 from darc.runs.folder import RunFolder
 from darc.study.settings import ItemSettings, StudySettings
 from darc.study.spreadsheets import is_formula

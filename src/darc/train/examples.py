@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from darc.entries import read_entries
 from darc.errors import InputError
 from darc.field_names import EXAMPLE_ANSWER, PROMPT_TEXT
-from darc.files import read_entries
 from darc.parts.scorers.base import Pair
 from darc.runs.folder import RunFolder
 from darc.types import Message, Prompt

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from darc.analysis.reading import load_ratings
+from darc.entries import read_entries
 from darc.errors import InputError
-from darc.files import read_entries
 from darc.models.embeddings import best_embedder
 from darc.parts.scorers.base import Embedder, Pair, sigmoid
 from darc.parts.scorers.head import Preference, measure

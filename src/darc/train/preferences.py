@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from darc.entries import read_entries
 from darc.errors import InputError, TableError
-from darc.files import read_entries
 from darc.models.transformers.batching import MESSAGE_SEPARATOR
 
 Row = dict[str, Any]

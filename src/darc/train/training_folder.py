@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError, TableError
-from darc.files import atomic_writer, json_lines, read_json
+from darc.files import atomic_writer
+from darc.json_files import json_lines, read_json
 
 Measures = dict[str, float]
 

@@ -9,7 +9,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from darc.errors import InputError
-from darc.files import append_private, json_lines
+from darc.files import append_private
+from darc.json_files import json_lines
 from darc.settings.model import SettingsModel
 from darc.settings.validation import validate_settings
 

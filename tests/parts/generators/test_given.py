@@ -81,5 +81,5 @@ def test_bad_files(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(TableError, match="cannot be read"):
         GivenGenerator(str(tmp_path / "none.jsonl"))
     (tmp_path / "bad.gz").write_bytes(b"no gzip")
-    with pytest.raises(TableError, match="no gzip file"):
+    with pytest.raises(TableError, match="not a gzip file"):
         GivenGenerator(str(tmp_path / "bad.gz"))

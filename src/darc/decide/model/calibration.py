@@ -15,7 +15,8 @@ from annotated_types import Ge, Gt, Lt
 from darc.decide.model import components
 from darc.decide.model.spread import DEFAULT_PRIOR, SpreadPrior
 from darc.errors import InputError
-from darc.files import named, parse_json, read_json
+from darc.files import name_in_errors
+from darc.json_files import parse_json, read_json
 from darc.typing import Array
 
 Finite = Annotated[float, Gt(-math.inf), Lt(math.inf)]
@@ -155,7 +156,7 @@ class Calibration:
 
     def save(self, path: str | Path) -> None:
         """Write the calibration to a file."""
-        with named(path):
+        with name_in_errors(path):
             Path(path).write_text(self.to_json(), encoding="utf-8")
 
     @classmethod

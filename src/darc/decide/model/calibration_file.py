@@ -11,7 +11,8 @@ from typing import Any
 from darc.decide.model.calibration import DEFAULT, Calibration
 from darc.decide.model.calibration import VERSION as CALIBRATION_VERSION
 from darc.errors import InputError
-from darc.files import atomic_writer, read_json
+from darc.files import atomic_writer
+from darc.json_files import read_json
 
 FORM = "darc calibrations"
 VERSION = 1

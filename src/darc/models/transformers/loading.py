@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra, UnknownName
-from darc.files import read_json
+from darc.json_files import read_json
 from darc.models.file_hash import hash_files
 from darc.models.importing import import_with_sleeping_threads
 from darc.models.installed import require

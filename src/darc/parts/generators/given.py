@@ -8,8 +8,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from darc.entries import output_files, read_entries
 from darc.errors import DarcError, InputError, TableError
-from darc.files import file_sha256, output_files, read_entries
+from darc.files import file_sha256
 from darc.models.completion import Report
 from darc.parts.generators.base import SamplingParameters
 from darc.registry import generator

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError
-from darc.files import atomic_writer, read_json
+from darc.files import atomic_writer
+from darc.json_files import read_json
 from darc.parts.scorers.base import sigmoid
 from darc.typing import Array
 
