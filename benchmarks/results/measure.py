@@ -51,7 +51,7 @@ class Size:
     @property
     def measuring(self) -> tuple[str, ...]:
         """The options of `darc eval`."""
-        return ("--repeats", str(self.repeats), "--draws", str(self.draws), "--json")
+        return ("--splits", str(self.repeats), "--draws", str(self.draws), "--json")
 
 
 FULL = Size()
@@ -115,9 +115,9 @@ def _ratings(path: Path, kept: Kept, size: Size, seed: str) -> Ratings:
     name = stem(path)
     wanted = [word for rule in RULES for word in ("--rule", rule)]
     evaluation = kept.output(f"{name}-eval", "eval", path, *wanted, *size.measuring, "--seed", seed)
-    drawn = ("--splits", str(size.halves), "--draws", str(size.permutations))
+    drawn = ("--halves", str(size.halves), "--permutations", str(size.permutations))
     diagnosis = kept.output(f"{name}-diagnose", "diagnose", path, *drawn, "--seed", seed, "--json")
-    repeats = ("--repeats", str(size.tune_repeats))
+    repeats = ("--splits", str(size.tune_repeats))
     tuning = kept.output(f"{name}-tune", "tune", path, *repeats, "--seed", seed, "--json")
     texts = texts_beside(path)
     scorers: tuple[str, ...] = ()

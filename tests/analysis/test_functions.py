@@ -11,7 +11,7 @@ from darc.errors import InputError, UnknownName
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("ratings") / "people.csv"
-    people = ["--prompts", "20", "--candidates", "4", "--raters", "8", "--crowd", "8"]
+    people = ["--n-prompts", "20", "--n-candidates", "4", "--n-raters", "8", "--crowd", "8"]
     assert main(["simulate", *people, "--out", str(path)]) == 0
     return path
 

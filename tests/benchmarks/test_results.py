@@ -13,7 +13,7 @@ from darc.cli import main as darc
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
-PEOPLE = ("--candidates", "4", "--crowd", "8", "--polarising", "0.4", "--gap", "4")
+PEOPLE = ("--n-candidates", "4", "--crowd", "8", "--polarising", "0.4", "--gap", "4")
 WAYS = (
     "Walk to the old bridge in the morning and look at the river from there.",
     "Take a warm coat, two sandwiches and a map, then follow the red signs uphill.",
@@ -23,7 +23,7 @@ WAYS = (
 
 
 def simulate(path: Path, prompts: int, raters: int) -> None:
-    sizes = ("--prompts", str(prompts), "--raters", str(raters), "--set", "lure=1")
+    sizes = ("--n-prompts", str(prompts), "--n-raters", str(raters), "--set", "lure=1")
     assert darc(["simulate", *PEOPLE, *sizes, "--seed", "1", "--out", str(path)]) == 0
 
 

@@ -105,7 +105,7 @@ def test_judging_a_calibration_by_what_it_learnt_from_is_warned_of(
     part: list[Row], calibration: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seen = written(tmp_path / "seen.csv", part)
-    quickly = ["--calibration", str(calibration), "--repeats", "2", "--rule", "auto"]
+    quickly = ["--calibration", str(calibration), "--splits", "2", "--rule", "auto"]
     leaks = "seen: the calibration was learnt from ratings that judge it here"
     assert main(["eval", str(seen), *quickly, "--draws", "20"]) == 0
     assert f"warning: {leaks}" in capsys.readouterr().out
@@ -117,7 +117,7 @@ def test_judging_a_calibration_by_other_prompts_is_not(
     calibration: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = written(tmp_path / "other.csv", rows(seed=2))
-    quickly = ["--calibration", str(calibration), "--repeats", "2", "--rule", "auto"]
+    quickly = ["--calibration", str(calibration), "--splits", "2", "--rule", "auto"]
     assert main(["eval", str(other), *quickly, "--draws", "20"]) == 0
     assert "learnt from" not in capsys.readouterr().out
 
@@ -263,7 +263,7 @@ def test_mistakes_are_told_in_a_sentence(
 ) -> None:
     assert "or --show" in refused(capsys, "calibrate")
     assert "or --show" in refused(capsys, "calibrate", ratings, "--show")
-    assert "--lam is -1" in refused(capsys, "calibrate", ratings, "--lam", "-1")
+    assert "lam is -1" in refused(capsys, "calibrate", ratings, "--lambda", "-1")
     assert "not a run and ratings" in refused(capsys, "calibrate", ratings, ratings)
     assert "cannot be read" in refused(capsys, "calibrate", "--show", tmp_path / "none.json")
     one = written(tmp_path / "one.csv", rows(1))
@@ -275,7 +275,7 @@ def test_mistakes_are_told_in_a_sentence(
 def test_eval_and_tune_take_it(
     ratings: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shared = ("--repeats", "2", "--json", "--calibration", str(calibration))
+    shared = ("--splits", "2", "--json", "--calibration", str(calibration))
     assert main(["eval", str(ratings), "--rule", "auto", "--draws", "50", *shared]) == 0
     rows_of_main = json.loads(capsys.readouterr().out)["frames"]["main"]["rows"]
     assert {row["method"] for row in rows_of_main} == {"mean", "auto"}

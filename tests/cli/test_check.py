@@ -217,7 +217,7 @@ def test_key_is_never_printed(
         (["http://localhost/rerank"], "use /score instead"),
         (["a@http://localhost", "--model", "b"], "two models: a and b"),
         (["http://localhost", "--timeout", "0"], "timeout"),
-        (["http://localhost", "--form", "plane"], "did you mean 'plain'?"),
+        (["http://localhost", "--reward-form", "plane"], "did you mean 'plain'?"),
     ],
 )
 def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:

@@ -3,16 +3,16 @@
 import json
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 
-from darc.cli import COMMANDS, FILES, main
+from darc.cli import main
+from darc.cli.commands import actions_of, command_groups, command_names, module_of
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", command_names())
 def test_every_command_of_the_table_is_there(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert callable(import_module(f"darc.cli.{FILES.get(name, name)}").add)
+    assert all(callable(command.run) for command in actions_of(name).values())
     with pytest.raises(SystemExit, match="0"):
         main([name, "--help"])
     assert capsys.readouterr().out.startswith(f"usage: darc {name} ")
@@ -24,7 +24,8 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     assert capsys.readouterr().out == told
-    assert all(f"\n  {name} " in told and words in told for name, words in COMMANDS.items())
+    for group in command_groups().values():
+        assert all(f"\n  {name} " in told and words in told for name, words in group.items())
 
 
 def test_unknown_commands_are_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,9 +37,9 @@ def test_unknown_commands_are_named_with_the_nearest(capsys: pytest.CaptureFixtu
 
 def test_a_command_loads_no_other() -> None:
     code = (
-        "import json, sys; from darc.cli import parser_of; parser_of('select');"
+        "import json, sys; from darc.cli.commands import parser_of; parser_of('select');"
         "print(json.dumps([n for n in sys.modules if n.startswith('darc.cli.')]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    others = {f"darc.cli.{FILES.get(name, name)}" for name in COMMANDS} - {"darc.cli.select"}
+    others = {module_of(name).__name__ for name in command_names()} - {"darc.cli.select"}
     assert not others & set(json.loads(done.stdout))

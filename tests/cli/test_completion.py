@@ -3,14 +3,15 @@ from pathlib import Path
 
 import pytest
 
-from darc.cli import COMMANDS, main
+from darc.cli import main
+from darc.cli.commands import command_names
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish", "tcsh"])
 def test_every_command_is_completed(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
-    assert all(name in script for name in COMMANDS)
+    assert all(name in script for name in command_names())
 
 
 def test_bash_completes_a_command_and_an_option(
@@ -21,8 +22,8 @@ def test_bash_completes_a_command_and_an_option(
     script.write_text(capsys.readouterr().out, encoding="utf-8")
     asked = (
         f"source {script}; COMP_WORDS=(darc sel); COMP_CWORD=1; _shtab_darc darc sel darc; "
-        "echo ${COMPREPLY[@]}; COMP_WORDS=(darc select --epsi); COMP_CWORD=2; "
-        "_shtab_darc darc --epsi select; echo ${COMPREPLY[@]}"
+        "echo ${COMPREPLY[@]}; COMP_WORDS=(darc select --calib); COMP_CWORD=2; "
+        "_shtab_darc darc --calib select; echo ${COMPREPLY[@]}"
     )
     done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["select", "--epsilon"]
+    assert done.stdout.split() == ["select", "--calibration"]

@@ -23,7 +23,7 @@ def write(path: Path, ratings: Array, groups: bool = False) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    code = main(["diagnose", *map(str, arguments), "--splits", "40", "--draws", "60"])
+    code = main(["diagnose", *map(str, arguments), "--halves", "40", "--permutations", "60"])
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 

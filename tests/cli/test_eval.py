@@ -20,7 +20,7 @@ def ratings(tmp_path: Path) -> Path:
 
 
 def test_tables_and_warnings_are_printed(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["eval", str(ratings), "--rule", "epsilon", "--rule", "rbon", "--repeats", "3"])
+    code = main(["eval", str(ratings), "--rule", "epsilon", "--rule", "rbon", "--splits", "3"])
     printed = capsys.readouterr().out
     assert code == 0
     assert "made, overall, 12 prompts" in printed
@@ -32,8 +32,8 @@ def test_tables_and_warnings_are_printed(ratings: Path, capsys: pytest.CaptureFi
 
 def test_files_and_json(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "out"
-    command = ["eval", str(ratings), "--rule", "epsilon", "--repeats", "2", "--draws", "50"]
-    assert main([*command, "--out", str(folder), "--json", "--lambda", "median"]) == 0
+    command = ["eval", str(ratings), "--rule", "epsilon", "--splits", "2", "--draws", "50"]
+    assert main([*command, "--out", str(folder), "--json", "--lambda-by-median"]) == 0
     data = json.loads(capsys.readouterr().out)
     rows = data["frames"]["main"]["rows"]
     assert {row["method"] for row in rows} == {"mean", "epsilon"}
@@ -45,7 +45,7 @@ def test_files_and_json(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_figures_can_be_left_out(ratings: Path, tmp_path: Path) -> None:
-    command = ["eval", str(ratings), "--rule", "lcb", "--repeats", "2", "--draws", "50"]
+    command = ["eval", str(ratings), "--rule", "lcb", "--splits", "2", "--draws", "50"]
     assert main([*command, "--out", str(tmp_path / "out"), "--no-figures"]) == 0
     assert (tmp_path / "out" / "report.html").exists()
     assert not (tmp_path / "out" / "figures").exists()
@@ -72,8 +72,8 @@ def test_check_paper(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ([], "there is nothing to evaluate"),
         (["missing.csv"], "there is no such file"),
-        (["missing.csv", "--lambda", "big"], "--lambda 'big' is no number"),
-        (["missing.csv", "--repeats", "0"], "repeats is 0; should be greater than or equal to 1"),
+        (["missing.csv", "--lambda", "-1"], "lam is -1"),
+        (["missing.csv", "--splits", "0"], "splits is 0; should be greater than or equal to 1"),
     ],
 )
 def test_bad_input(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,10 +85,8 @@ def test_two_raters_are_told_in_few_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "two.csv"
-    assert (
-        main(["simulate", "--raters", "2", "--crowd", "2", "--prompts", "20", "--out", str(path)])
-        == 0
-    )
+    sizes = ["--n-raters", "2", "--crowd", "2", "--n-prompts", "20"]
+    assert main(["simulate", *sizes, "--out", str(path)]) == 0
     assert main(["eval", str(path)]) == 0
     printed = capsys.readouterr().out
     warnings = [line for line in printed.splitlines() if line.startswith("warning: ")]
@@ -98,7 +96,7 @@ def test_two_raters_are_told_in_few_words(
 
 
 def test_caution_is_that_of_auto(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["eval", str(ratings), "--repeats", "2", "--draws", "50", "--json"]
+    command = ["eval", str(ratings), "--splits", "2", "--draws", "50", "--json"]
     rewards = {}
     for caution in ("none", "9"):
         assert main([*command, "--rule", "auto", "--caution", caution]) == 0

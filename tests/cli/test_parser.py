@@ -10,8 +10,7 @@ from tests.cli.conftest import rows
 from tests.helpers import run_command as darc
 
 from darc import __version__
-from darc.cli import parser_of
-from darc.cli.parser import _texts
+from darc.cli.commands import command_of, help_texts, parser_of
 
 
 def test_settings_from_a_file_and_the_command_line_wins(tidy: Path) -> None:
@@ -29,7 +28,7 @@ def test_settings_from_a_file_and_the_command_line_wins(tidy: Path) -> None:
     config.write_text('[select]\nbeta = "much"\n')
     done = darc("select", tidy, "--config", config)
     assert done.returncode == 2
-    assert "select.beta: invalid float value: 'much'" in done.stderr
+    assert "[select]: beta is 'much'" in done.stderr
 
 
 def test_help_answers() -> None:
@@ -45,7 +44,7 @@ def test_help_answers() -> None:
     assert wrong.stderr.count("\n") == 1
 
 
-EPILOGS = "".join(each.get("epilog", "") + "\n" for each in _texts().values())
+EPILOGS = "".join(each.get("epilog", "") + "\n" for each in help_texts().values())
 EXAMPLES = re.findall(r"^  (.*\bdarc .*)$", EPILOGS.replace("\\\n", " "), re.MULTILINE)
 
 
@@ -58,12 +57,34 @@ def test_examples_in_help_are_commands(
     for command in re.split(r"; | \| | && ", example.split(" > ")[0]):
         program, *given = shlex.split(command)
         if program == "darc":
-            assert callable(parser_of(given[0]).parse_args(given).run)
+            assert callable(command_of(parser_of(given[0]).parse_args(given)).run)
 
 
-def test_help_says_the_defaults() -> None:
-    told = " ".join(darc("run", "--help").stdout.split())
-    assert "answers to write (default: 8)" in told
-    assert "seconds for a scorer's batch (default: 600)" in told
-    assert "pack the files of finished shards (zstd) --workers" in told
-    assert "show this help message and exit --prompts" in told
+def test_long_help_says_the_defaults() -> None:
+    text = " ".join(darc("run", "--help-all").stdout.split())
+    assert "how many answers to write for each prompt (default: 8)" in text
+    assert "how many seconds one batch of a scorer may take (default: 600)" in text
+    assert "compress the files of finished shards (zstd) (default" not in text
+
+
+def test_short_help_shows_few_options_and_names_the_long_one() -> None:
+    for command in ("ask", "run", "serve", "select"):
+        short = darc(command, "--help").stdout
+        flags = re.findall(r"^  (?:-k K, )?(--[a-z-]+)", short, re.MULTILINE)
+        assert 8 <= len(flags) <= 18, (command, flags)
+        assert f"darc {command} --help-all" in short
+        full = darc(command, "--help-all").stdout
+        assert "--log-level" in full
+        assert "--log-level" not in short
+
+
+def test_a_required_option_is_named(tmp_path: Path) -> None:
+    done = darc("run", "--out", tmp_path / "run")
+    assert done.returncode == 2
+    assert "--prompts is missing; see darc run --help" in done.stderr
+
+
+def test_an_unknown_option_is_named_with_the_nearest() -> None:
+    done = darc("select", "--cautoin", "high")
+    assert done.returncode == 2
+    assert "perhaps --caution" in done.stderr

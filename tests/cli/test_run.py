@@ -26,7 +26,7 @@ def test_samples_without_the_original(
     rewrites = json.loads((folder / "manifest.json").read_text())["settings"]["rewrites"]
     assert (rewrites["include_original"], rewrites["max_attempts"]) == (False, 5)
     settings = (folder / "run.toml").read_text()
-    assert "no_original = true" in settings
+    assert "include_original = false" in settings
     assert "max_attempts = 5" in settings
     lines = (folder / "shards" / "00000" / "scores.jsonl").read_text().splitlines()
     firsts = {own[0] for row in lines for each in json.loads(row)["scores"] for own in each}
@@ -125,11 +125,11 @@ def test_interrupted_run_says_how_to_go_on(
     [
         (
             ["--address", "auto"],
-            "--address, --ray-actors, --ray-cpus and --ray-gpus are Ray's; add",
+            "--address, --ray-actors, --ray-cpus and --ray-gpus are for Ray; add",
         ),
         (["--engine", "ray", "--ray-gpus", "1"], "GPUs are held by actors; say how many"),
-        (["--engine", "ray", "--ray-cpus", "0"], "--ray-cpus is 0; give more than 0"),
-        (["--engine", "ray", "--ray-actors", "-1"], "--ray-actors and --ray-gpus are 0 or more"),
+        (["--engine", "ray", "--ray-cpus", "0"], "ray_cpus is 0"),
+        (["--engine", "ray", "--ray-actors", "-1"], "ray_actors is -1"),
     ],
 )
 def test_options_of_a_cluster_that_mean_nothing_are_refused(

@@ -114,8 +114,8 @@ DIVISIVE = "prompt_id,candidate_id,rater_id,rating\n" + "".join(
         (["--caution", "none"], "bold"),
         (["--caution", "high"], "calm"),
         (["--caution", "0"], "bold"),
-        (["--lam", "0"], "bold"),
-        (["--lam", "0", "--caution", "high"], "calm"),
+        (["--rule", "auto:lam=0"], "bold"),
+        (["--rule", "auto:caution=2"], "calm"),
         (["--rule", "auto:caution=none"], "bold"),
         (["--rule", "auto:lam=0", "--caution", "high"], "bold"),
         (["--caution", "none", "--no-rating-below", "3"], "calm"),
@@ -230,7 +230,7 @@ def test_side_inputs_from_a_file_or_a_column(tidy: Path) -> None:
         "prompt_id,candidate_id,log_likelihood\np1,a,-900\np1,b,-1\np2,c,-1\np2,d,-2\n",
         encoding="utf-8",
     )
-    done = darc("select", tidy, "--rule", "rbon", "--side", side, "--csv")
+    done = darc("select", tidy, "--rule", "rbon", "--side-file", side, "--csv")
     assert [r["candidate_id"] for r in rows(done.stdout)] == ["b", "d"]
     column = TIDY.replace("answer", "atypicality").replace("bold", "0.99").replace("calm", "0.01")
     column = column.replace("one", "0").replace("two", "1")
@@ -240,7 +240,7 @@ def test_side_inputs_from_a_file_or_a_column(tidy: Path) -> None:
     pairs.write_text(
         "prompt_id,left_id,right_id,similarity\np1,a,b,0.5\np2,c,d,0.1\n", encoding="utf-8"
     )
-    assert darc("select", tidy, "--rule", "mbr", "--side", pairs).returncode == 0
+    assert darc("select", tidy, "--rule", "mbr", "--side-file", pairs).returncode == 0
 
 
 def test_dropout_samples_are_columns_of_a_file_or_of_the_ratings(tidy: Path) -> None:
@@ -251,7 +251,7 @@ def test_dropout_samples_are_columns_of_a_file_or_of_the_ratings(tidy: Path) -> 
     column = TIDY.replace("answer", "dropout_1,dropout_2")
     for word, candidate in zip(("bold", "calm", "one", "two"), "abcd", strict=True):
         column = column.replace(word, numbers[candidate])
-    for given in ([tidy, "--side", side], ["-"]):
+    for given in ([tidy, "--side-file", side], ["-"]):
         done = darc("select", *given, "--rule", "mc_dropout", "--csv", text=column)
         assert [r["candidate_id"] for r in rows(done.stdout)] == ["a", "c"], done.stderr
 
@@ -262,9 +262,9 @@ def test_dropout_samples_are_columns_of_a_file_or_of_the_ratings(tidy: Path) -> 
         (["--rule", "epsilom"], "unknown rule 'epsilom'; did you mean 'epsilon'?"),
         (["--rule", "epsilon:epsilom=1"], "unknown parameter 'epsilom' for rule 'epsilon'"),
         (["--rule", "epsilon:epsilon"], "is no KEY=VALUE"),
-        (["--rule", "mean", "--tau", "1"], "'tau' is not a parameter of mean; it belongs to tau"),
+        (["--rule", "mean", "--caution", "low"], "'caution' is not a parameter of mean"),
         (["--rule", "mean", "--rule", "mean"], "given twice"),
-        (["--beta", "-1"], "beta must be 0 or larger, not -1"),
+        (["--beta", "-1"], "beta is -1.0"),
         (["--beta", "x"], "invalid float value: 'x'"),
         (["--rule", "rbon"], "rule 'rbon' needs 'log_likelihood' for every candidate"),
         (["--rule", "mc_dropout"], "such as those of the scorer dropout:MODEL, as columns"),

@@ -51,20 +51,20 @@ def test_what_counts_as_good_is_checked_before_serving(
 
 
 def test_what_counts_as_good_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
-    from darc.cli import parser_of
-    from darc.cli.serve import settings_of
+    from darc.cli.commands import read_settings
+    from darc.cli.serve import gateway_settings_of
 
     options = {
         "--caution": "0.5", "--no-rating-below": "2", "--poor-below": "2.5", "--threshold": "3",
         "--scale": "1-5", "--when-held": "more",
     }  # fmt: skip
     words = [word for pair in options.items() for word in pair]
-    found = settings_of(parser_of("serve").parse_args(["serve", *words]))
+    found = gateway_settings_of(read_settings(["serve", *words]))
     assert (found.caution, found.when_held) == ("0.5", "more")
     assert (found.scale, found.threshold) == ("1-5", 3)
     assert (found.no_rating_below, found.poor_below) == (2, 2.5)
     with pytest.raises(SystemExit):
-        main(["serve", "--help"])
+        main(["serve", "--help-all"])
     shown = capsys.readouterr().out
     assert all(name in shown for name in options)
 
@@ -72,26 +72,26 @@ def test_what_counts_as_good_is_an_option(capsys: pytest.CaptureFixture[str]) ->
 def test_the_start_says_what_more_answers_cost(
     openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from darc.cli import parser_of
-    from darc.cli.serve import _say_room, settings_of
+    from darc.cli.commands import read_settings
+    from darc.cli.serve import gateway_settings_of, say_room
     from darc.serve.app import make_gateway
 
     for when_held, calls in (("flag", 2 * 3 + 2), ("more", 2 * (2 * 3 + 2))):
         words = ["--backend", openai_server.url, "-k", "2", "--panel", "3", "--workers", "0"]
         words += ["--when-held", when_held, "--max-upstream-calls", "3"]
-        settings = settings_of(parser_of("serve").parse_args(["serve", *words]))
-        _say_room(settings, make_gateway(settings))
+        settings = gateway_settings_of(read_settings(["serve", *words]))
+        say_room(settings, make_gateway(settings))
         said = capsys.readouterr().err
         assert f"raise it to {calls} or more" in said
         assert ("an answer takes at most 16 calls in all" in said) == (when_held == "more")
 
 
 def test_options_have_the_defaults_of_the_settings() -> None:
-    from darc.cli import parser_of
-    from darc.cli.serve import settings_of
+    from darc.cli.commands import read_settings
+    from darc.cli.serve import gateway_settings_of
     from darc.serve.settings import ServeSettings
 
-    plain = settings_of(parser_of("serve").parse_args(["serve"]))
+    plain = gateway_settings_of(read_settings(["serve"]))
     assert plain == ServeSettings(parts=plain.parts)
 
 
@@ -109,11 +109,11 @@ def test_options_have_the_defaults_of_the_settings() -> None:
 def test_a_backend_is_written_as_a_generator_is(
     option: str, given: str, expected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from darc.cli import parser_of
-    from darc.cli.serve import settings_of
+    from darc.cli.commands import read_settings
+    from darc.cli.serve import gateway_settings_of
 
     monkeypatch.setenv("OPENAI_BASE_URL", "http://usual/v1")
-    found = settings_of(parser_of("serve").parse_args(["serve", option, given]))
+    found = gateway_settings_of(read_settings(["serve", option, given]))
     assert (found.backend, found.model, found.backend_key_env) == expected
 
 

@@ -11,7 +11,7 @@ from darc.cli import main
 
 def test_ratings_go_to_darc_select(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, truth = tmp_path / "ratings.csv", tmp_path / "truth.csv"
-    arguments = ["--preset", "polarised", "--prompts", "5", "--out", str(path)]
+    arguments = ["--people", "polarised", "--n-prompts", "5", "--out", str(path)]
     assert main(["simulate", *arguments, "--truth", str(truth)]) == 0
     assert capsys.readouterr().out == ""
     assert main(["select", str(path), "--csv"]) == 0
@@ -22,7 +22,7 @@ def test_ratings_go_to_darc_select(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_a_folder_gets_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "made" / "up"
-    arguments = ["--preset", "hacking", "--prompts", "2", "--candidates", "3", "--seed", "4"]
+    arguments = ["--people", "hacking", "--n-prompts", "2", "--n-candidates", "3", "--seed", "4"]
     assert main(["simulate", *arguments, "--out", str(folder)]) == 0
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["proxy.csv", "ratings.csv", "truth.csv"]
@@ -34,8 +34,8 @@ def test_a_folder_gets_everything(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_standard_output_is_a_ratings_file(capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--prompts", "2", "--raters", "3", "--groups", "0.5", "0.25", "0.25"]
-    assert main(["simulate", *options, "--scale", "1", "5", "--step", "1"]) == 0
+    options = ["--n-prompts", "2", "--n-raters", "3", "--groups", "0.5", "0.25", "0.25"]
+    assert main(["simulate", *options, "--scale", "1-5", "--step", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "prompt_id,candidate_id,rater_id,rating,rater_group"
     assert len(lines) == 1 + 2 * 5 * 3
@@ -43,7 +43,7 @@ def test_standard_output_is_a_ratings_file(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_experiment_as_table_and_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    arguments = ["simulate", "--experiment", "raters", "--prompts", "20"]
+    arguments = ["simulate", "--experiment", "raters", "--n-prompts", "20"]
     assert main(arguments) == 0
     table = capsys.readouterr().out
     for rule in ("auto", "entropic", "epsilon", "tau", "penalty"):
@@ -57,7 +57,7 @@ def test_experiment_as_table_and_json(capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 def test_rules_of_an_experiment(capsys: pytest.CaptureFixture[str]) -> None:
-    few = ["--prompts", "10", "--json"]
+    few = ["--n-prompts", "10", "--json"]
     rules = ["--rule", "mean", "--rule", "tau:quantile=0.5"]
     assert main(["simulate", "--experiment", "hacking", *rules, *few]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -75,7 +75,7 @@ def test_list_names_every_preset_and_setting(capsys: pytest.CaptureFixture[str])
 
 def test_settings_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "run.toml"
-    path.write_text('[simulate]\nprompts = 1\nraters = 2\nset = ["gap=3"]\n', encoding="utf-8")
+    path.write_text('[simulate]\nn_prompts = 1\nn_raters = 2\nset = ["gap=3"]\n', encoding="utf-8")
     assert main(["simulate", "--config", str(path)]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1 + 5 * 2
 
@@ -83,18 +83,18 @@ def test_settings_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--preset", "papers"], "did you mean 'paper'?"),
-        (["--prompts", "0"], "at least 1"),
+        (["--people", "papers"], "did you mean 'paper'?"),
+        (["--n-prompts", "0"], "at least 1"),
         (["--set", "prompts=1.5"], "prompts cannot be 1.5"),
         (["--set", "gap"], "no KEY=VALUE"),
         (["--set", "tracking=1"], "did you mean 'proxy.tracking'?"),
-        (["--scale", "5", "1"], "is empty"),
-        (["--seed", "-1"], "seed must be 0 or larger"),
+        (["--scale", "5-1"], "does not rise"),
+        (["--seed", "-1"], "seed is -1"),
         (["--json"], "--json needs an experiment"),
         (["--experiment", "coverage", "--rule", "mean"], "does not take 1 --rule"),
         (["--experiment", "buckets", "--rule", "tau:x=1"], "unknown parameter 'x'"),
         (["--experiment", "hacking", "--plot", "x.txt"], "does not end in"),
-        (["--experiment", "coverage", "--prompts", "100000"], "too many"),
+        (["--experiment", "coverage", "--n-prompts", "100000"], "too many"),
         (["--out", "no/such/file.csv"], "there is no folder"),
     ],
 )

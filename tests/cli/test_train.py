@@ -15,7 +15,16 @@ DATA = Path(__file__).parents[1] / "parts" / "scorers" / "discrimination.jsonl"
 def test_the_command_refuses_half_of_the_labels(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["train", "rdpo", "--noise", "0.5", "--data", "x.jsonl", "--out", str(tmp_path / "o")]
+    command = [
+        "train",
+        "rdpo",
+        "--label-noise",
+        "0.5",
+        "--data",
+        "x.jsonl",
+        "--out",
+        str(tmp_path / "o"),
+    ]
     assert main(command) == 2
     assert "the noise of sup is 0.5" in capsys.readouterr().err
     assert not (tmp_path / "o").exists()

@@ -1,13 +1,12 @@
-import argparse
 import csv
 import json
 from pathlib import Path
 
 import pytest
 
-from darc.cli import COMMANDS, main, parser_of
-from darc.cli.parser import RULE
-from darc.cli.tune import TAKERS
+from darc.cli import main
+from darc.cli.commands import actions_of, command_names, read_settings
+from darc.cli.tune import RULE_COMMANDS
 from darc.ratings.simulated import simulate, two_minds
 
 
@@ -28,7 +27,7 @@ def test_table_settings_and_picture(
     ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings, picture = tmp_path / "settings.toml", tmp_path / "surface.svg"
-    command = ["tune", str(ratings), "--rule", "epsilon", "--rule", "lcb", "--repeats", "2"]
+    command = ["tune", str(ratings), "--rule", "epsilon", "--rule", "lcb", "--splits", "2"]
     assert main([*command, "--out", str(settings), "--plot", str(picture)]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("Recommended for ratings: ")
@@ -47,7 +46,6 @@ def test_every_command_with_a_rule_takes_the_settings(
     settings = tmp_path / "settings.toml"
     main(["tune", str(ratings), "--rule", "lcb", "--out", str(settings)])
     chosen = capsys.readouterr().out.split()[3]
-    parser = parser_of(*COMMANDS)
     needed = {
         "ask": ["q"],
         "run": ["--prompts", "p", "--out", "o"],
@@ -56,22 +54,19 @@ def test_every_command_with_a_rule_takes_the_settings(
         "eval": ["r.csv"],
     }
     for name, arguments in needed.items():
-        read = parser.parse_args([name, *arguments, "--config", str(settings)])
-        assert read.rule in (chosen, [chosen]), name
-    read = parser.parse_args(["tune", "r.csv", "--config", str(settings)])
-    assert read.rule is None
-    commands = next(each for each in parser._actions if each.dest == "command").choices
-    assert isinstance(commands, dict)
-    assert {
-        name: isinstance(action, argparse._AppendAction)
-        for name, own in commands.items()
-        for action in own._actions
-        if action.dest == "rule" and action.metavar == RULE
-    } == TAKERS
+        read = read_settings([name, *arguments, "--config", str(settings)])
+        assert chosen in (getattr(read, "rule", None), *getattr(read, "rules", ())), name
+    takers = {}
+    for name in command_names():
+        for command in actions_of(name).values():
+            fields = command.settings.model_fields
+            if name != "tune" and ("rule" in fields or "rules" in fields):
+                takers[name] = "rules" in fields
+    assert takers == RULE_COMMANDS
 
 
 def test_json(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["tune", str(ratings), "--rule", "soft", "--folds", "3", "--repeats", "1", "--json"]
+    command = ["tune", str(ratings), "--rule", "soft", "--folds", "3", "--splits", "1", "--json"]
     assert main([*command, "--objective", "cvar", "--seed", "4"]) == 0
     data = json.loads(capsys.readouterr().out)
     (row,) = data["rules"]
@@ -100,7 +95,7 @@ def test_bad_input(
 
 
 def test_caution_is_that_of_auto(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["tune", str(ratings), "--repeats", "2", "--caution", "high"]
+    command = ["tune", str(ratings), "--splits", "2", "--caution", "high"]
     assert main([*command, "--rule", "auto", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [row["setting"] for row in told["rules"]] == ["auto:caution=high"]

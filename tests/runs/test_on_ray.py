@@ -256,7 +256,7 @@ def test_interrupt_ends_soon_and_keeps_what_is_sealed(case: Case) -> None:
 def test_kubernetes_example_has_the_fields_of_a_ray_job() -> None:
     import yaml
 
-    from darc.cli import parser_of
+    from darc.cli.commands import read_settings
 
     path = Path(__file__).parents[2] / "deploy" / "kuberay.yaml"
     job = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -283,7 +283,7 @@ def test_kubernetes_example_has_the_fields_of_a_ray_job() -> None:
         assert [volume["name"] for volume in pod["volumes"]] == ["shared"]
         assert all(isinstance(each["value"], str) for each in container["env"])
         assert all(isinstance(value, str) for value in group["rayStartParams"].values())
-    options = parser_of("run").parse_args(spec["entrypoint"].split()[1:])
+    options = read_settings(spec["entrypoint"].split()[1:])
     assert (options.engine, options.out) == ("ray", Path("/shared/run"))
 
 

@@ -29,7 +29,7 @@ SHARD = Path("shards") / "00000"
 IN_SHARD = [str(SHARD / name) for name in (*ORDER, TIMINGS, TIMINGS_SEAL, SEAL)]
 FILES = (*IN_SHARD, "manifest.json", "run.toml")
 PARTS = [*ECHO, "--rule", "epsilon", "--no-cache", "--workers", "0"]
-QUICK = ["--no-figures", "--repeats", "1", "--draws", "20", "--rule", "mean", "--rule", "epsilon"]
+QUICK = ["--no-figures", "--splits", "1", "--draws", "20", "--rule", "mean", "--rule", "epsilon"]
 # Values that JSON can have and a run never does; the raw ones are written as they stand.
 RAW = ("NaN", "-Infinity", "1e400", "9" * 5000, "[" * 100_000, '"\\ud800"', '"\\u0000"', "-0")
 VALUES: tuple[Any, ...] = (

@@ -4,7 +4,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import Field
 
-from darc.cli.options import add_options, options_of
+from darc.cli.options import add_options, values_of
 from darc.cli.parser import Parser
 from darc.errors import InputError
 from darc.settings.model import SettingsModel, option
@@ -59,12 +59,15 @@ class Inner(SettingsModel):
     share: float = Field(default=0.1, ge=0, le=1, description="of the whole")
 
 
-class Outer(SettingsModel):
+class Flat(SettingsModel):
     kind: Literal["a", "b"] = "a"
     number: int = option(3, "how many", short_flag="-n", ge=1)
     names: tuple[str, ...] = ()
     quick: bool = False
     where: Path | None = None
+
+
+class Outer(Flat):
     inner: Inner = Inner()
     several: tuple[Inner, ...] = ()
 
@@ -92,9 +95,9 @@ def test_a_model_names_what_is_wrong(data: dict[str, Any], words: str) -> None:
 
 def test_options_come_from_a_model() -> None:
     parser = Parser()
-    add_options(parser, Outer, "kind", "number", "names", "quick", "where")
+    add_options(parser, Flat)
     assert "how many (default: 3)" in parser.format_help()
-    assert validate_settings(Outer, options_of(parser.parse_args([]), Outer)) == Outer()
-    given = parser.parse_args(["-n", "5", "--names", "x", "--names", "y", "--quick", "--kind", "b"])
-    expected = Outer(kind="b", number=5, names=("x", "y"), quick=True)
-    assert validate_settings(Outer, options_of(given, Outer)) == expected
+    assert validate_settings(Flat, values_of(parser.parse_args([]), Flat)) == Flat()
+    words = ["-n", "5", "--names", "x", "--names", "y", "--quick", "--kind", "b"]
+    expected = Flat(kind="b", number=5, names=("x", "y"), quick=True)
+    assert validate_settings(Flat, values_of(parser.parse_args(words), Flat)) == expected

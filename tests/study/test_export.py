@@ -121,7 +121,7 @@ def test_the_command_line(
         ["review", "--exclude", "r003", "--reason", "no show"],
         ["review"],
         ["review", "--reinstate", "r003"],
-        ["review", "--clear", "r003"],
+        ["review", "--clear-flags", "r003"],
         ["review", "--log"],
         ["erase", "r006"],
         ["backup", "copy.db"],

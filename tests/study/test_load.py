@@ -93,7 +93,7 @@ def test_fifty_people_and_a_killed_server_or_a_deleted_database(
     )
     store = new_store(place, config)
     ledger = Ledger()
-    server = Server(place, tmp_path / "server.log", "--rate", "0")
+    server = Server(place, tmp_path / "server.log", "--visitor-rate", "0")
     tokens = [token for _, token in issue_links(store)]
     started = time.perf_counter()
 
@@ -179,7 +179,9 @@ def test_a_flood_behind_a_trusted_proxy_leaves_enrolment_open(
     config = config_for(tmp_path, study={"annotators": "open"})
     _, enrol = create(store, config, *study_units(config))
     store.close()
-    server = Server(place, tmp_path / "server.log", "--rate", "300", "--trusted-proxy", "127.0.0.1")
+    server = Server(
+        place, tmp_path / "server.log", "--visitor-rate", "300", "--trusted-proxy", "127.0.0.1"
+    )
     try:
         with Proxy(server.port) as proxy:
             junk, others = asyncio.run(flood(proxy.url, enrol, 10.0))

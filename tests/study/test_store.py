@@ -127,7 +127,7 @@ def test_answers_outlive_the_files_beside_the_database(
     made = new_store(str(path), config_for(tmp_path, quality={"share": 0.0}))
     ((_, token), *_) = issue_links(made)
     made.close()
-    with Server(str(path), tmp_path / "server.log", "--rate", "0") as server:
+    with Server(str(path), tmp_path / "server.log", "--visitor-rate", "0") as server:
         scene = Scene(path, f"http://127.0.0.1:{server.port}", token)
         for ending in endings:
             Path(f"{path}{ending}").unlink()

@@ -1,39 +1,48 @@
 """The `darc` command."""
 
-import argparse
 import errno
-import importlib
 import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
-from darc.cli.parser import Parser, add_general, texts_of
+from darc.cli.commands import (
+    Command,
+    command_names,
+    command_of,
+    parser_of,
+    settings_of,
+)
 from darc.errors import DarcError, nearest
-from darc.views.terminal import bold, red
+from darc.views.terminal import red
 
-# The files of commands that are not named like them.
-FILES = {"import": "import_"}
-FILES |= dict.fromkeys(("rules", "scorers", "rewriters", "generators"), "listing")
-# What each command does, by what people come for.
-GROUPS = texts_of("commands")
-COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 INTERRUPTED = 130
-DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the result is the exit code: 0, 1 failure, 2 input, 130 interrupt."""
-    given = sys.argv[1:] if argv is None else argv
-    if given and given[0] == "help":
-        given = [*given[1:], "--help"]
-    asked = next((each for each in given if not each.startswith("-")), None)
-    if asked is not None and asked not in COMMANDS:
-        print(f"darc: unknown command {asked!r}; {nearest(asked, COMMANDS)}", file=sys.stderr)
+    """Run the command line.
+
+    Args:
+        argv: The words after `darc`; by default those of this process.
+
+    Returns:
+        The exit code: 0, 1 after a failure, 2 for wrong input, 130 after an interrupt.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] == "help":
+        words = [*words[1:], "--help"]
+    name = _command_name(words)
+    if name is None:
+        parser = parser_of()
+    elif name in command_names():
+        parser = parser_of(name)
+    else:
+        hint = nearest(name, command_names())
+        print(f"darc: unknown command {name!r}; {hint}", file=sys.stderr)
         return 2
-    parser = parser_of(*([] if asked is None else [asked]))
-    arguments = parser.parse_args(given)
+    arguments = parser.parse_args(words)
     if arguments.version:
         from darc import __version__
 
@@ -42,30 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.command is None:
         parser.print_help()
         return 0
-    return guarded(arguments.run, arguments)
-
-
-def parser_of(*asked: str) -> Parser:
-    """The parser with the options of the commands that are asked for, or with all names."""
-    parser = Parser(prog="darc", description=DESCRIPTION)
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for name in asked:
-        module = importlib.import_module(f"darc.cli.{FILES.get(name, name)}")
-        command = commands.add_parser(name, help=COMMANDS[name], **texts_of(name))
-        module.add(command)
-        if hasattr(module, "run"):
-            command.set_defaults(run=module.run)
-        add_general(command)
-    if not asked:
-        lines = ["darc help COMMAND says more of each.", ""]
-        for title, group in GROUPS.items():
-            listed = (f"  {name:<11} {about}" for name, about in group.items())
-            lines += [bold(f"{title}:"), *listed, ""]
-        parser.epilog = "\n".join(lines)
-        for name in COMMANDS:
-            commands.add_parser(name)
-    return parser
+    return _run(arguments)
 
 
 def entry() -> None:
@@ -86,31 +72,30 @@ def entry() -> None:
     sys.exit(code)
 
 
+def _command_name(words: Sequence[str]) -> str | None:
+    """The first word that is not an option."""
+    for word in words:
+        if not word.startswith("-"):
+            return word
+    return None
+
+
 def _interrupted(*_: object) -> None:
     """End what runs; a second press meanwhile changes nothing, and a third one kills."""
     signal.signal(signal.SIGINT, lambda *_: signal.signal(signal.SIGINT, signal.SIG_DFL))
     raise KeyboardInterrupt
 
 
-def guarded(run: Callable[[argparse.Namespace], None], arguments: argparse.Namespace) -> int:
-    """Run a command, its failures told in one sentence on standard error."""
-    logging.basicConfig(
-        level=arguments.log_level.upper(), stream=sys.stderr, format="%(levelname)s: %(message)s"
-    )
-    logging.captureWarnings(True)
+def _run(arguments: Any) -> int:
+    """Run a command, and say its failures in one sentence on standard error."""
+    command = command_of(arguments)
     try:
-        if getattr(arguments, "plot", None) is not None:
-            from darc.views import check_picture
-
-            check_picture(arguments.plot)
-        run(arguments)
-        sys.stdout.flush()
+        _run_command(command, settings_of(arguments))
     except DarcError as problem:
         print(f"{red('darc:')} {problem}", file=sys.stderr)
         return problem.exit_code
     except KeyboardInterrupt:
-        told = getattr(arguments, "interrupted", "nothing was written")
-        print(f"darc: interrupted; {told}", file=sys.stderr)
+        print(f"darc: interrupted; {command.interrupted}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; closing standard output again at exit must not fail.
@@ -123,3 +108,16 @@ def guarded(run: Callable[[argparse.Namespace], None], arguments: argparse.Names
         print(f"darc: {problem.filename or unnamed}: {reason}", file=sys.stderr)
         return 1
     return 0
+
+
+def _run_command(command: Command, settings: Any) -> None:
+    """Set up the log, check what would fail at the end, and run."""
+    level = settings.log_level.upper()
+    logging.basicConfig(level=level, stream=sys.stderr, format="%(levelname)s: %(message)s")
+    logging.captureWarnings(True)
+    if getattr(settings, "plot", None) is not None:
+        from darc.views import check_picture
+
+        check_picture(settings.plot)
+    command.run(settings)
+    sys.stdout.flush()

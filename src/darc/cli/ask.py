@@ -1,99 +1,104 @@
-"""`darc ask`: a question, several answers, the one that few would be unhappy with."""
+"""`darc ask`: choose one of several answers to a question."""
 
 import sys
-from argparse import Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import ChoiceOptions, add_choice, say_cost
-from darc.cli.decision_view import note_wording
-from darc.cli.options import options_of
+from darc.cli.choosing import note_wording
+from darc.cli.commands import Command
+from darc.cli.engines import make_engine, say_cost
+from darc.cli.outcome_output import write_outcome
 from darc.cli.output import counting, say
-from darc.cli.parser import Parser
-from darc.cli.show import add_output, write_outcome
 from darc.cli.toy_model import toy_model_note
-from darc.settings.validation import validate_settings
+from darc.settings.ask import AskSettings
 
 if TYPE_CHECKING:
+    from darc.engine.engine import Engine
     from darc.engine.outcome import Outcome
+    from darc.types import Prompt
 
 
-def add(parser: Parser) -> None:
-    """Add the options."""
-    parser.add_argument("question", help="what is asked; - reads standard input")
-    parser.add_argument(
-        "--answers",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="your own answers instead of a model's: files, a folder, - for standard input",
-    )
-    parser.add_argument(
-        "--answer", action="append", default=[], metavar="TEXT", help="one of your own answers"
-    )
-    add_choice(parser)
-    parser.add_argument("--full", action="store_true", help="make and score every rewrite")
-    add_output(parser.add_argument_group("output"))
-
-
-def run(arguments: Namespace) -> None:
-    """Ask, choose, print."""
-    from darc.models.embeddings import Embeddings
+def run(settings: AskSettings) -> None:
+    """Get the answers, choose one, and print it."""
     from darc.parts.generators.inputs import as_prompt
-    from darc.runs.answers import read_answers
 
-    choice = validate_settings(ChoiceOptions, options_of(arguments, ChoiceOptions))
-    text = sys.stdin.read() if arguments.question == "-" else arguments.question
-    prompt = as_prompt(text)
-    full = arguments.full
-    has_answers = bool(arguments.answers or arguments.answer)
-    note = "" if has_answers else toy_model_note(choice.generator, "darc ask QUESTION")
-    with choice.engine(model=not has_answers) as engine:
-        if choice.caution is not None and engine.parts.panel is None:
+    question = settings.question
+    if question == "-":
+        question = sys.stdin.read()
+    prompt = as_prompt(question)
+    has_answers = bool(settings.answers or settings.answer)
+    note = ""
+    if not has_answers:
+        note = toy_model_note(settings.generator, "darc ask QUESTION")
+    with make_engine(settings, with_model=not has_answers) as engine:
+        if settings.caution is not None and engine.parts.panel is None:
             note_wording("rewrite")
-        embeddings = {
-            scorer.name: scorer.embeddings for scorer in engine.tools.scorers if scorer.embeddings
-        }
-        for name, which in embeddings.items():
-            if which != Embeddings.name:
-                say(f"{name} goes by the embeddings {which}")
+        embeddings = _embeddings(engine)
+        _say_embeddings(embeddings)
         if note:
             say(note)
         if has_answers:
-            answers = read_answers(arguments.answers, prompt.id, arguments.answer, text)
-            say_cost(engine, len(answers), full)
-            outcome = engine.choose(prompt, answers, score_everything=full, also_best_of_k=True)
+            outcome = _choose(engine, prompt, question, settings)
         else:
-            assert engine.generator is not None
-            k = engine.sampling.k
-            say_cost(engine, k, full)
-            most = "at most " if engine.stopping else ""
-            say(f"writing {most}{k} answers ({engine.generator.name}) ...")
-            with counting(k, "answers written") as report:
-                outcome = engine.ask(
-                    prompt, score_everything=full, also_best_of_k=True, report=report
-                )
-    write_outcome(outcome, arguments, **_details(outcome, embeddings, note))
+            outcome = _ask(engine, prompt, settings)
+    write_outcome(outcome, settings, **_json_fields(outcome, embeddings, note))
 
 
-def _details(outcome: "Outcome", embeddings: dict[str, str], note: str) -> dict[str, Any]:
-    """What the JSON has besides the decision and the answer."""
+def _choose(engine: "Engine", prompt: "Prompt", question: str, settings: AskSettings) -> "Outcome":
+    """Choose among the user's own answers."""
+    from darc.runs.questions import read_answers
+
+    answers = read_answers(settings.answers, prompt.id, settings.answer, question)
+    say_cost(engine, len(answers), settings.full)
+    return engine.choose(prompt, answers, score_everything=settings.full, also_best_of_k=True)
+
+
+def _ask(engine: "Engine", prompt: "Prompt", settings: AskSettings) -> "Outcome":
+    """Let the model write answers, and choose among them."""
+    assert engine.generator is not None
+    k = engine.sampling.k
+    say_cost(engine, k, settings.full)
+    at_most = "at most " if engine.stopping else ""
+    say(f"writing {at_most}{k} answers ({engine.generator.name}) ...")
+    with counting(k, "answers written") as report:
+        return engine.ask(
+            prompt, score_everything=settings.full, also_best_of_k=True, report=report
+        )
+
+
+def _embeddings(engine: "Engine") -> dict[str, str]:
+    """The embedding model of every scorer that uses one."""
+    return {scorer.name: scorer.embeddings for scorer in engine.tools.scorers if scorer.embeddings}
+
+
+def _say_embeddings(embeddings: dict[str, str]) -> None:
+    """Say which scorers use another embedding model than the usual one."""
+    from darc.models.embeddings import Embeddings
+
+    for scorer, model in embeddings.items():
+        if model != Embeddings.name:
+            say(f"{scorer} uses the embeddings {model}")
+
+
+def _json_fields(outcome: "Outcome", embeddings: dict[str, str], note: str) -> dict[str, Any]:
+    """What the JSON object has besides the decision and the answer."""
     from darc.decide.flags import flag_words
     from darc.engine.flags import FLAG_SENTENCES
 
-    details: dict[str, Any] = {
+    notes = [{"name": flag, "text": flag_words(flag, FLAG_SENTENCES)} for flag in outcome.flags]
+    if note:
+        notes.insert(0, {"name": "toy_model", "text": note})
+    fields: dict[str, Any] = {
         "calls": outcome.calls,
         "flags": list(outcome.flags),
         "saved": outcome.saved,
         "embeddings": embeddings,
     }
     if outcome.rated:
-        details["panel"] = outcome.panel()
-    details["best_of_k"] = outcome.best_of_k
-    details["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
-    notes = [{"name": flag, "text": flag_words(flag, FLAG_SENTENCES)} for flag in outcome.flags]
-    if note:
-        notes.insert(0, {"name": "toy_model", "text": note})
-    details["notes"] = notes
-    return details
+        fields["panel"] = outcome.panel()
+    fields["best_of_k"] = outcome.best_of_k
+    fields["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
+    fields["notes"] = notes
+    return fields
+
+
+COMMAND = Command(AskSettings, run)

@@ -1,27 +1,26 @@
-"""`darc cache`: the scores that are kept."""
+"""`darc cache`: the scores that are kept for later."""
 
-from argparse import Namespace
-
+from darc.cli.commands import Command
 from darc.cli.output import print_json
-from darc.cli.parser import Parser
+from darc.settings.lists import CacheSettings
 
 
-def add(parser: Parser) -> None:
-    """Add the options."""
-    parser.add_argument("--clear", action="store_true", help="forget all scores")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-
-
-def run(arguments: Namespace) -> None:
-    """Print the place of the kept scores and how much is there."""
+def run(settings: CacheSettings) -> None:
+    """Print where the scores are kept, and how many there are."""
     from darc.engine.score_cache import ScoreCache
 
     with ScoreCache() as cache:
-        if arguments.clear:
+        if settings.clear:
             cache.clear()
-        size = cache.path.stat().st_size if cache.path.exists() else 0
-        row = {"path": str(cache.path), "scores": len(cache), "bytes": size}
-    if arguments.json:
-        print_json(row)
+        size = 0
+        if cache.path.exists():
+            size = cache.path.stat().st_size
+        path = str(cache.path)
+        count = len(cache)
+    if settings.as_json:
+        print_json({"path": path, "scores": count, "bytes": size})
     else:
-        print(f"{row['path']}: {row['scores']} scores, {size / 1e6:.1f} MB")
+        print(f"{path}: {count} scores, {size / 1e6:.1f} MB")
+
+
+COMMAND = Command(CacheSettings, run)

@@ -1,96 +1,97 @@
-"""`darc calibrate`: what ratings teach the rule auto, kept in a file and told in words."""
+"""`darc calibrate`: learn from ratings what the default rule goes by."""
 
 import math
 import sys
-from argparse import Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darc.cli.commands import Command
 from darc.cli.output import print_json, print_table, say
-from darc.cli.parser import Parser, add_columns, check_least, columns_of, load_input, say_notes
+from darc.cli.sources import load_source, say_notes
 from darc.errors import InputError
+from darc.settings.calibrate import CalibrateSettings
 
 if TYPE_CHECKING:
     from darc.decide.model.calibration import Calibration
     from darc.decide.model.calibration_file import Calibrations
     from darc.ratings.ratings import Ratings
 
+# Half the width of a 95 % interval, in standard errors.
 NORMAL = 1.96
-TOLD = (
-    *("lam", "weight", "shrink", "intervals", "reliability", "check", "shared", "inflation"),
-    *("share_different", "spread_alike", "sigma_df_factor", "earned"),
+# What of a calibration is printed as JSON.
+_JSON_FIELDS = (
+    "lam",
+    "weight",
+    "shrink",
+    "intervals",
+    "reliability",
+    "check",
+    "shared",
+    "inflation",
+    "share_different",
+    "spread_alike",
+    "sigma_df_factor",
+    "earned",
 )
+# Of how many numbers of ratings the weights are printed.
+_MOST_COUNTS = 20
 
 
-def add(parser: Parser) -> None:
-    """Add the options."""
-    parser.add_argument(
-        "source", nargs="?", type=Path, help="a file of ratings, a run folder or an audit log"
-    )
-    parser.add_argument("ratings", nargs="?", type=Path, help="people's ratings of a run's answers")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the calibration there")
-    parser.add_argument(
-        "--show",
-        nargs="?",
-        const="",
-        metavar="FILE",
-        help="tell what a calibration says, without FILE the one that DARC begins with",
-    )
-    parser.add_argument("--lam", type=float, default=2.0, help="what a unit of sigma is worth")
-    add_columns(parser)
-    parser.add_argument(
-        "--top", type=int, default=5, metavar="N", help="raters and systems that are shown"
-    )
-    parser.add_argument("--json", action="store_true", help="everything as one JSON object")
+def run(settings: CalibrateSettings) -> None:
+    """Learn a calibration or read one, write it, and say what it contains."""
+    if (settings.show is None) == (settings.source is None):
+        raise InputError("give a source to learn from, or --show", "see darc calibrate --help")
+    if settings.show is not None:
+        calibrations, title = _read(settings.show)
+    else:
+        calibrations, title = _learn(settings)
+        if settings.out is not None:
+            calibrations.save(settings.out)
+    if settings.as_json:
+        print_json(_json_fields(calibrations))
+    else:
+        print(title)
+        for scorer, calibration in calibrations.by_scorer.items():
+            print(f"\nscorer {scorer}" if scorer else "")
+            _print(calibration, settings.top)
+    if settings.show is None and settings.out is not None:
+        sys.stdout.flush()
+        say(f"the calibration is {settings.out}")
 
 
-def run(arguments: Namespace) -> None:
-    """Learn or read, write, tell."""
+def _read(file: str) -> "tuple[Calibrations, str]":
+    """The calibrations of a file and a title; without a file, those that DARC starts with."""
     from darc.decide.model.calibration import DEFAULT
     from darc.decide.model.calibration_file import Calibrations
 
-    show, out = arguments.show, arguments.out
-    if (show is None) == (arguments.source is None):
-        raise InputError("give a source to learn from, or --show", "see darc calibrate --help")
-    check_least(arguments, top=1)
-    if show is not None:
-        learnt = Calibrations.load(show) if show else Calibrations({"": DEFAULT})
-        say_notes(learnt)
-        title = show or "the calibration that DARC begins with"
-    else:
-        learnt, title = _learnt(arguments)
-        if out is not None:
-            learnt.save(out)
-    if arguments.json:
-        plain = {
-            scorer: {name: getattr(one, name) for name in TOLD} | _entries(one)
-            for scorer, one in learnt.by_scorer.items()
-        }
-        print_json({"digest": learnt.digest, "scorers": plain})
-    else:
-        print(title)
-        for name, one in learnt.by_scorer.items():
-            print(f"\nscorer {name}" if name else "")
-            _print(one, arguments.top)
-    if show is None and out is not None:
-        sys.stdout.flush()
-        say(f"the calibration is {out}")
+    if not file:
+        return Calibrations({"": DEFAULT}), "the calibration that DARC starts with"
+    calibrations = Calibrations.load(file)
+    say_notes(calibrations)
+    return calibrations, file
 
 
-def _learnt(arguments: Namespace) -> "tuple[Calibrations, str]":
-    from darc.analysis.calibrating import calibrate_against, calibrate_ratings
-    from darc.analysis.reading import load_ratings
+def _learn(settings: CalibrateSettings) -> "tuple[Calibrations, str]":
+    """Learn calibrations, and say from what."""
+    from darc.analysis.calibrating import calibrate_against, calibrate_source
 
-    if not arguments.lam >= 0:
-        raise InputError(f"--lam is {arguments.lam}", "give 0 or more")
-    source = load_input(arguments)
+    assert settings.source is not None
+    source = load_source(settings.source, settings)
     if len(source.prompt_ids) < 2:
-        raise InputError(f"{arguments.source} has one prompt", "give the ratings of many prompts")
-    if arguments.ratings is None:
-        return calibrate_ratings(source, arguments.lam), _counted(source)
-    people = load_ratings(arguments.ratings, None, columns_of(arguments), arguments.system)
-    learnt = calibrate_against(source, people, arguments.lam)
-    return learnt, f"{_counted(source)}; judged by {_counted(people)}"
+        raise InputError(f"{settings.source} has one prompt", "give the ratings of many prompts")
+    if settings.ratings is None:
+        return calibrate_source(source, settings.lam), _counted(source)
+    people = load_source(settings.ratings, settings)
+    calibrations = calibrate_against(source, people, settings.lam)
+    return calibrations, f"{_counted(source)}; judged by {_counted(people)}"
+
+
+def _json_fields(calibrations: "Calibrations") -> dict[str, Any]:
+    """Everything about the calibrations of all scorers."""
+    scorers: dict[str, Any] = {}
+    for scorer, calibration in calibrations.by_scorer.items():
+        fields = {name: getattr(calibration, name) for name in _JSON_FIELDS}
+        scorers[scorer] = fields | _entries(calibration)
+    return {"digest": calibrations.digest, "scorers": scorers}
 
 
 def _counted(source: "Ratings") -> str:
@@ -203,3 +204,6 @@ def _print_ends(entries: list[dict[str, Any]], top: int, first: str, last: str) 
         print_table([f"{title} first", "offset", "95 % interval"], rows)
     if between > 0:
         print(f"and {between} between them")
+
+
+COMMAND = Command(CalibrateSettings, run)

@@ -7,116 +7,132 @@ import re
 import shlex
 import sys
 import textwrap
-from argparse import Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from darc.cli.commands import Command
 from darc.cli.output import print_json, say
-from darc.cli.parser import Parser
 from darc.errors import DarcError, InputError
 from darc.models.remote.address import KEY_ENV
+from darc.settings.check import CheckSettings
 
 if TYPE_CHECKING:
     from darc.models.remote.server_report import ServerReport
 
+# The widths of the columns of the printed table.
 WIDTHS = (16, 36, 44)
-_SERVED = re.compile(r"@(https?://.*)", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+# What a server says that does not answer, or wants a key.
+_NO_ACCESS = (None, 401, 403)
+_MODEL_AT_URL = re.compile(r"@(https?://.*)", re.IGNORECASE)
+_VARIABLE_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
-def add(parser: Parser) -> None:
-    """Add the options."""
-    parser.add_argument("server", metavar="URL", help="of the server, or MODEL@URL")
-    parser.add_argument("--model", default="", help="by default the first that the server lists")
-    parser.add_argument(
-        "--form", default="", help="of a reward model, where its path does not say; such as plain"
-    )
-    parser.add_argument(
-        "--key-env", default=KEY_ENV, metavar="NAME", help="the environment variable with the key"
-    )
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a call")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-
-
-def run(arguments: Namespace) -> None:
-    """Ask, print what was found; an error where DARC cannot use the server."""
-    from darc.models.remote.address import parse_address, parse_url
+def run(settings: CheckSettings) -> None:
+    """Try the server, and print what was found; fail if DARC cannot use it."""
+    from darc.models.remote.address import parse_url
     from darc.models.remote.session import import_aiohttp
 
     import_aiohttp()
     # A key that was given by mistake is not repeated.
-    if not _NAME.fullmatch(arguments.key_env):
-        raise InputError("--key-env is no name of an environment variable", "give its name")
-    url, model = arguments.server.strip(), arguments.model
-    if found := _SERVED.search(url):
-        named, _ = parse_address(url)
-        if model and model != named:
-            raise InputError(f"two models: {named} and {model}", "name one")
-        url, model = found[1], named
+    if not _VARIABLE_NAME.fullmatch(settings.key_env):
+        raise InputError("--key-env is not the name of an environment variable", "give its name")
+    url, model = _address(settings)
     parse_url(url)
-    if not arguments.timeout > 0:
-        raise InputError(f"--timeout is {arguments.timeout:g}", "give a number over 0")
-    report = asyncio.run(_examine(arguments, url, model))
-    commands = [] if report.problem else commands_for(report, arguments.key_env)
-    if arguments.json:
+    report = asyncio.run(_examine(settings, url, model))
+    commands: list[str] = []
+    if not report.problem:
+        commands = commands_for(report, settings.key_env)
+    if settings.as_json:
         print_json({**asdict(report), "usable": not report.problem, "commands": commands})
     else:
-        _print_findings(report)
-        tokens = f", {report.tokens} tokens" if report.tokens else ""
-        print(f"\n{report.calls} call{'s' * (report.calls != 1)}{tokens}")
-        for command in commands:
-            print(f"\n{command}")
+        _print_report(report, commands)
     if report.problem:
         sys.stdout.flush()
         raise DarcError(f"DARC cannot use this server: {report.problem}")
 
 
-async def _examine(arguments: Namespace, url: str, model: str) -> "ServerReport":
+def _address(settings: CheckSettings) -> tuple[str, str]:
+    """The URL of the server and the name of the model, which may be empty."""
+    from darc.models.remote.address import parse_address
+
+    text = settings.server.strip()
+    match = _MODEL_AT_URL.search(text)
+    if match is None:
+        return text, settings.model
+    model, _ = parse_address(text)
+    if settings.model and settings.model != model:
+        raise InputError(f"two models: {model} and {settings.model}", "name one")
+    return match[1], model
+
+
+async def _examine(settings: CheckSettings, url: str, model: str) -> "ServerReport":
+    """Try the server as a reward model or as a chat server, or as one and then the other."""
     from darc.models.remote.chat_check import check_chat
     from darc.parts.scorers.http_check import check_reward, find_reward
     from darc.parts.scorers.http_forms import form_name
 
-    options = {"key_env": arguments.key_env, "timeout": arguments.timeout}
     say(f"trying {url}: up to 16 calls, a few tokens each ...")
+    key_env = settings.key_env
+    timeout = settings.timeout
     path = url.partition("?")[0]
-    if arguments.form or form_name(path) != "plain":
-        return await check_reward(url, model, form=arguments.form, **options)
-    report = await check_chat(url, model, **options)
-    if report.kind or report.status in (None, 401, 403):
+    if settings.reward_form or form_name(path) != "plain":
+        form = settings.reward_form
+        return await check_reward(url, model, form=form, key_env=key_env, timeout=timeout)
+    report = await check_chat(url, model, key_env=key_env, timeout=timeout)
+    if report.kind or report.status in _NO_ACCESS:
         return report
-    found = await find_reward(report.url, model, **options)
-    if found is None:
+    reward_report = await find_reward(report.url, model, key_env=key_env, timeout=timeout)
+    if reward_report is None:
         return report
-    found.findings[:0] = [one for one in report.findings if one.what != "models"]
-    found.calls += report.calls
-    return found
+    reward_report.findings[:0] = [one for one in report.findings if one.what != "models"]
+    reward_report.calls += report.calls
+    return reward_report
 
 
 def commands_for(report: "ServerReport", key_env: str) -> list[str]:
     """The command lines that suit the server."""
-    own_key = key_env != KEY_ENV and bool(os.environ.get(key_env))
-    options = {**report.options, **({"key_env": key_env} if own_key else {})}
-    told = "".join(f",{name}={value}" for name, value in options.items())
+    uses_key = key_env != KEY_ENV and bool(os.environ.get(key_env))
+    options = dict(report.options)
+    if uses_key:
+        options["key_env"] = key_env
+    suffix = "".join(f",{name}={value}" for name, value in options.items())
     if report.kind == "reward":
-        part = serving = f"--scorer {shlex.quote(f'http:{report.url}{told}')}"
+        part = f"--scorer {shlex.quote(f'http:{report.url}{suffix}')}"
+        backend = part
     else:
-        part = f"--generator {shlex.quote(f'openai:{report.model}@{report.url}{told}')}"
-        serving = f"--backend {shlex.quote(report.url)} --model {shlex.quote(report.model)}"
-        serving += f" --backend-key-env {key_env}" if own_key else ""
+        part = f"--generator {shlex.quote(f'openai:{report.model}@{report.url}{suffix}')}"
+        backend = f"--backend {shlex.quote(report.url)} --model {shlex.quote(report.model)}"
+        if uses_key:
+            backend += f" --backend-key-env {key_env}"
     return [
         f"darc ask 'Why is the sky blue?' {part}",
         f"darc run --prompts examples --out run {part}",
-        f"darc serve {serving}",
+        f"darc serve {backend}",
     ]
 
 
-def _print_findings(report: "ServerReport") -> None:
-    """Three columns of words, wrapped."""
-    rows = [("what", "result", "what it means for DARC"), tuple("-" * width for width in WIDTHS)]
-    rows += [(one.what, one.result, one.meaning) for one in report.findings]
-    for row in rows:
-        plain = ("".join(c if c.isprintable() else " " for c in text) for text in row)
-        cells = (textwrap.wrap(text, width) for text, width in zip(plain, WIDTHS, strict=True))
-        for parts in itertools.zip_longest(*cells, fillvalue=""):
-            padded = (f"{part:{width}}" for part, width in zip(parts, WIDTHS, strict=True))
-            print("  ".join(padded).rstrip())
+def _print_report(report: "ServerReport", commands: list[str]) -> None:
+    """Print what was found, what it took, and the commands that suit the server."""
+    _print_row(("what", "result", "what it means for DARC"))
+    _print_row(tuple("-" * width for width in WIDTHS))
+    for finding in report.findings:
+        _print_row((finding.what, finding.result, finding.meaning))
+    calls = "1 call" if report.calls == 1 else f"{report.calls} calls"
+    tokens = f", {report.tokens} tokens" if report.tokens else ""
+    print(f"\n{calls}{tokens}")
+    for command in commands:
+        print(f"\n{command}")
+
+
+def _print_row(texts: tuple[str, ...]) -> None:
+    """Print one row of the table, its texts wrapped; what a server sends is made printable."""
+    columns = []
+    for text, width in zip(texts, WIDTHS, strict=True):
+        printable = "".join(c if c.isprintable() else " " for c in text)
+        columns.append(textwrap.wrap(printable, width))
+    for parts in itertools.zip_longest(*columns, fillvalue=""):
+        cells = [f"{part:{width}}" for part, width in zip(parts, WIDTHS, strict=True)]
+        print("  ".join(cells).rstrip())
+
+
+COMMAND = Command(CheckSettings, run)

@@ -1,19 +1,14 @@
 """`darc completion`: a script that completes commands and options in a shell."""
 
-from argparse import Namespace
-
-from darc.cli.parser import Parser
-
-
-def add(parser: Parser) -> None:
-    """Add the options."""
-    parser.add_argument("shell", choices=("bash", "zsh", "fish", "tcsh"))
+from darc.cli.commands import Command, command_names, parser_of
+from darc.settings.lists import CompletionSettings
 
 
-def run(arguments: Namespace) -> None:
+def run(settings: CompletionSettings) -> None:
     """Print the script."""
     import shtab
 
-    from darc.cli import COMMANDS, parser_of
+    print(shtab.complete(parser_of(*command_names()), settings.shell))
 
-    print(shtab.complete(parser_of(*COMMANDS), arguments.shell))
+
+COMMAND = Command(CompletionSettings, run)

@@ -1,11 +1,11 @@
 """How a decision is printed: what people think of the answers first, the numbers on demand."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from darc.cli.output import print_table, say
+from darc.cli.output import print_table
 from darc.views.terminal import bold
 
 if TYPE_CHECKING:
@@ -17,23 +17,6 @@ NUMBERS = ("value", "mean", "sigma", "risk_premium")
 TITLES = ("value", "mean", "sigma", "premium")
 HELD = "None of these answers is good."
 Row = list[object]
-
-
-def add_details(parser: Any) -> None:
-    """Add the option that asks for the numbers behind a decision."""
-    parser.add_argument(
-        "--details",
-        action="store_true",
-        help="also print the numbers that the rule compared: value, sigma, premium, feasible",
-    )
-
-
-def note_wording(sample: str) -> None:
-    """Say that caution does next to nothing, where the samples are rewrites."""
-    from darc.decide.explanation import WORDING_NOTE
-
-    if sample == "rewrite":
-        say(f"Note: {WORDING_NOTE}")
 
 
 def unhappy_definition(standards: "Standards") -> str:

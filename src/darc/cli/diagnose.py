@@ -1,70 +1,84 @@
 """`darc diagnose`: whether disagreement is signal."""
 
-from argparse import Namespace
 from dataclasses import asdict
 from itertools import count
 from math import isfinite, isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darc.cli.commands import Command
 from darc.cli.output import draw, print_json, print_table, progress, say
-from darc.cli.parser import Parser, add_columns, check_least, load_input
+from darc.cli.sources import load_source
+from darc.settings.diagnose import DiagnoseSettings
 
 if TYPE_CHECKING:
     from darc.analysis.diagnose.diagnosis import Diagnosis
     from darc.analysis.diagnose.summary import DiagnosisSummary
     from darc.analysis.tune.advice import Advice
+    from darc.ratings.ratings import Ratings
 
 # A table's header and rows, and lines to print below them.
 Section = tuple[list[str], list[list[object]], list[str]]
 
 
-def add(parser: Parser) -> None:
-    """Add the options."""
-    parser.add_argument("source", type=Path, help="a file of ratings, or a folder of darc run")
-    parser.add_argument("--json", action="store_true", help="one JSON object a scorer and line")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="a picture (.png, .svg, .pdf)")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write every table there")
-    parser.add_argument("--top", type=int, default=5, metavar="N", help="prompts and raters shown")
-    parser.add_argument("--splits", type=int, default=200, metavar="N", help="random halves")
-    parser.add_argument("--draws", type=int, default=500, metavar="N", help="permutations")
-    parser.add_argument("--seed", type=int, default=0, help="seed of all draws")
-    add_columns(parser)
-
-
-def run(arguments: Namespace) -> None:
-    """Read, diagnose, write and print."""
-    from darc.analysis.diagnose.diagnosis import STEPS, diagnose
+def run(settings: DiagnoseSettings) -> None:
+    """Read the ratings, diagnose every scorer, write and print."""
     from darc.analysis.diagnose.plot import draw_diagnosis
     from darc.analysis.diagnose.summary import summarize_diagnosis
-    from darc.analysis.diagnose.tables import diagnosis_tables
-    from darc.analysis.frame import joined, write_frames
     from darc.analysis.tune.advice import advise
 
-    check_least(arguments, top=1, splits=1, draws=1)
-    source = load_input(arguments)
-    scorers, steps = source.shape[1], count(1)
-    options = {name: getattr(arguments, name) for name in ("splits", "draws", "top", "seed")}
-    with progress("diagnosing", " parts") as report:
-        options["tick"] = lambda: report(next(steps), STEPS * scorers)
-        found = [diagnose(source, scorer, **options) for scorer in range(scorers)]
+    source = load_source(settings.source, settings)
+    diagnoses = _diagnose_scorers(source, settings)
     with progress("comparing", " settings") as report:
-        advice = advise(source, seed=arguments.seed, progress=report)
-    if arguments.out is not None:
-        made = joined(frame for diagnosis in found for frame in diagnosis_tables(diagnosis))
-        say(f"wrote {len(write_frames(made, arguments.out))} files to {arguments.out}")
-    draw(arguments.plot, lambda: draw_diagnosis(found), "drew")
-    if not arguments.json:
+        advice = advise(source, seed=settings.seed, progress=report)
+    _write_tables(diagnoses, settings)
+    draw(settings.plot, lambda: draw_diagnosis(diagnoses), "drew")
+    if not settings.as_json:
         _print_advice(advice)
-    for diagnosis in found:
-        if arguments.json:
-            print_json(_plain(diagnosis, summarize_diagnosis(diagnosis), advice))
+    for diagnosis in diagnoses:
+        summary = summarize_diagnosis(diagnosis)
+        if settings.as_json:
+            print_json(_json_fields(diagnosis, summary, advice))
         else:
             print()
-            _print_diagnosis(diagnosis, summarize_diagnosis(diagnosis), arguments.top)
+            _print_diagnosis(diagnosis, summary, settings.top)
 
 
-def _plain(diagnosis: "Diagnosis", said: "DiagnosisSummary", advice: "Advice") -> dict[str, Any]:
+def _diagnose_scorers(source: "Ratings", settings: DiagnoseSettings) -> "list[Diagnosis]":
+    """Diagnose the ratings of every scorer."""
+    from darc.analysis.diagnose.diagnosis import STEPS, diagnose
+
+    scorers = source.shape[1]
+    steps = count(1)
+    with progress("diagnosing", " parts") as report:
+        return [
+            diagnose(
+                source,
+                scorer,
+                splits=settings.halves,
+                draws=settings.permutations,
+                top=settings.top,
+                seed=settings.seed,
+                tick=lambda: report(next(steps), STEPS * scorers),
+            )
+            for scorer in range(scorers)
+        ]
+
+
+def _write_tables(diagnoses: "list[Diagnosis]", settings: DiagnoseSettings) -> None:
+    """Write every table, if a folder is wanted."""
+    from darc.analysis.diagnose.tables import diagnosis_tables
+    from darc.analysis.frame import joined, write_frames
+
+    if settings.out is None:
+        return
+    tables = [table for diagnosis in diagnoses for table in diagnosis_tables(diagnosis)]
+    paths = write_frames(joined(tables), settings.out)
+    say(f"wrote {len(paths)} files to {settings.out}")
+
+
+def _json_fields(
+    diagnosis: "Diagnosis", summary: "DiagnosisSummary", advice: "Advice"
+) -> dict[str, Any]:
     """What JSON holds: the words, single numbers, and every table but the candidates'."""
     from darc.analysis.diagnose.tables import diagnosis_tables
 
@@ -77,10 +91,10 @@ def _plain(diagnosis: "Diagnosis", said: "DiagnosisSummary", advice: "Advice") -
     return {
         "name": diagnosis.name,
         "scorer": ratings.scorer,
-        "verdict": said.verdict,
+        "verdict": summary.verdict,
         "advice": advice.as_json(),
-        "sentences": said.sentences,
-        "notes": said.notes,
+        "sentences": summary.sentences,
+        "notes": summary.notes,
         "prompts": len(ratings.prompt_names),
         "candidates": int(ratings.counts.size),
         "raters": len(ratings.rater_names) if ratings.named else None,
@@ -111,7 +125,7 @@ def _print_advice(advice: "Advice") -> None:
     print_table(header, [*rows, ["mean (Best-of-K)", 0.0, "-", 0.0]])
 
 
-def _print_diagnosis(diagnosis: "Diagnosis", said: "DiagnosisSummary", top: int) -> None:
+def _print_diagnosis(diagnosis: "Diagnosis", summary: "DiagnosisSummary", top: int) -> None:
     """Print the words, then the tables with lines below them, then what could not be told."""
     ratings = diagnosis.ratings
     scorer = f", scorer {ratings.scorer}" if ratings.scorer else ""
@@ -120,7 +134,7 @@ def _print_diagnosis(diagnosis: "Diagnosis", said: "DiagnosisSummary", top: int)
         sizes["rater"] = len(ratings.rater_names)
     sizes["rating" if ratings.kind == "rater" else "sample"] = int(ratings.counts.sum())
     print(f"{diagnosis.name}{scorer}: {', '.join(_counted(n, noun) for noun, n in sizes.items())}")
-    print("", *said.sentences, sep="\n")
+    print("", *summary.sentences, sep="\n")
     shares = [(part.meaning, part.share) for part in diagnosis.components]
     told = [[name, "-" if isnan(share) else f"{100 * share:.1f} %"] for name, share in shares]
     for header, rows, lines in (
@@ -129,7 +143,7 @@ def _print_diagnosis(diagnosis: "Diagnosis", said: "DiagnosisSummary", top: int)
         _raters(diagnosis, top),
         _groups(diagnosis),
         _prompts(diagnosis, top),
-        ([], [], [f"note: {note}" for note in said.notes]),
+        ([], [], [f"note: {note}" for note in summary.notes]),
     ):
         if rows:
             print()
@@ -202,8 +216,8 @@ def _groups(diagnosis: "Diagnosis") -> Section:
     found = (
         f"p {latent.p_value:.3f} (strength {latent.strength:.2f}, by chance {latent.chance:.2f})"
     )
-    said = f"not looked for: {latent.reason}" if latent.reason else found
-    return [], [], [*lines, f"latent groups: {said}"]
+    summary = f"not looked for: {latent.reason}" if latent.reason else found
+    return [], [], [*lines, f"latent groups: {summary}"]
 
 
 def _prompts(diagnosis: "Diagnosis", top: int) -> Section:
@@ -219,3 +233,6 @@ def _prompts(diagnosis: "Diagnosis", top: int) -> Section:
     )
     header = ["contentious prompt", "sigma", "shrunk", "95 %", "widest candidate"]
     return header, rows, [] if isnan(spread.expected) else [polarising]
+
+
+COMMAND = Command(DiagnoseSettings, run)

@@ -1,146 +1,144 @@
-"""`darc eval`: every table of an evaluation, from ratings or from runs."""
+"""`darc eval`: compare rules on held-out ratings, with tables and a report."""
 
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.decision_view import note_wording
+from darc.cli.choosing import note_wording
+from darc.cli.commands import Command
 from darc.cli.output import print_json, print_table, progress, say
-from darc.cli.parser import (
-    RULE,
-    Parser,
-    add_calibration,
-    add_columns,
-    calibrations_of,
-    columns_of,
-)
-from darc.errors import InputError
+from darc.cli.sources import load_source, read_calibrations
+from darc.settings.evaluate import EvaluateCommandSettings
+from darc.settings.validation import validate_settings
 
 if TYPE_CHECKING:
-    from darc.analysis.evaluate.contest import Contest
+    from darc.analysis.evaluate.contest import Contest, ContestSettings
     from darc.analysis.evaluate.evaluation import Evaluation
-    from darc.analysis.evaluate.settings import ContestSettings
     from darc.analysis.frame import Frame
+    from darc.analysis.tune.advice import Advice
+    from darc.ratings.ratings import Ratings
+
+# Fields of the evaluation that have the same name in the settings of the command.
+_SAME_NAMES = (
+    "rules",
+    "caution",
+    "beta",
+    "gamma",
+    "normalize",
+    "split",
+    "sigma",
+    "subset",
+    "outcome",
+    "draws",
+    "seed",
+)
 
 
-def add(parser: Parser) -> None:
-    """Add the options."""
-    from darc.analysis.evaluate.settings import ContestSettings
-    from darc.cli.options import add_options
-    from darc.engine.options import PeopleOptions
-
-    parser.add_argument(
-        "sources", nargs="*", type=Path, metavar="SOURCE", help="a file of ratings or a run folder"
-    )
-    parser.add_argument("--texts", type=Path, metavar="FILE", help="the candidates' texts")
-    add_columns(parser)
-    group = parser.add_argument_group("rules")
-    group.add_argument(
-        "--rule",
-        action="append",
-        metavar=RULE,
-        help="a rule, repeat to compare (default: all); Best-of-K is always there",
-    )
-    add_options(group, PeopleOptions, "caution")
-    add_calibration(group)
-    add_options(group, ContestSettings, "beta", "gamma", "normalize")
-    group = parser.add_argument_group("measuring")
-    group.add_argument(
-        "--lambda",
-        dest="lam",
-        default="2",
-        metavar="L",
-        help="weight of sigma in the tradeoff, or: median",
-    )
-    names = ("split", "repeats", "sigma", "subset", "outcome", "threshold", "draws", "seed")
-    add_options(group, ContestSettings, *names)
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="write report.html, every table and every figure"
-    )
-    group.add_argument("--no-figures", action="store_true", help="draw nothing")
-    group.add_argument("--json", action="store_true", help="print every table as JSON")
-    group.add_argument(
-        "--check-paper",
-        action="store_true",
-        help="recompute the published tables and say which cells do not follow",
-    )
-
-
-def run(arguments: Namespace) -> None:
-    """Read, evaluate, print and write."""
-    if arguments.check_paper:
-        _check_paper(arguments)
+def run(settings: EvaluateCommandSettings) -> None:
+    """Read the ratings, evaluate the rules, print and write."""
+    if settings.check_paper:
+        _check_paper(settings)
         return
-    from darc import __version__
     from darc.analysis.evaluate.evaluation import evaluate
     from darc.analysis.evaluate.verdict import summary, verdicts
-    from darc.analysis.reading import load_ratings
-    from darc.analysis.report.folder import write_evaluation
-    from darc.analysis.tune.advice import advise
-    from darc.analysis.tune.objective import Objective
 
-    settings, out = _settings(arguments), arguments.out
-    given = arguments.texts, columns_of(arguments), arguments.system
-    sources = [load_ratings(path, *given) for path in arguments.sources]
+    contest_settings = contest_settings_of(settings)
+    sources = [load_source(path, settings, settings.texts) for path in settings.sources]
     if settings.caution is not None and not any(source.has_raters for source in sources):
         note_wording("rewrite")
+    with_ablations = settings.as_json or settings.out is not None
     with progress("evaluating", " tables") as report:
-        every = arguments.json or out is not None
-        result = evaluate(sources, settings, report, ablations=every)
-    advices = []
-    objective = None if settings.lam in (None, 2.0) else Objective(lam=settings.lam)
-    options = {"seed": settings.seed, "split": settings.split, "caution": settings.caution}
-    for source in sources:
-        with progress(f"comparing rules on {source.name}", " settings") as report:
-            advices.append(advise(source, objective, **options, progress=report))
-    opening = [part for advice in advices for part in (advice.headline, advice.cost)]
-    found = verdicts(result)
-    said = summary(result, found, opening)
-    if out is not None:
-        figures = not arguments.no_figures
-        with progress("drawing", " figures") as report:
-            paths = write_evaluation(result, said, out, __version__, figures, report, found)
-        say(f"wrote {len(paths)} files to {out}")
-    if arguments.json:
-        frames = {
-            frame.name: {"title": frame.title, "note": frame.note, "rows": frame.records()}
-            for frame in result.frames
-        }
-        advice = [each.as_json() for each in advices]
-        told = {"summary": said, "advice": advice, "warnings": result.warnings, "frames": frames}
-        print_json(told)
+        evaluation = evaluate(sources, contest_settings, report, ablations=with_ablations)
+    advices = [_advise(source, contest_settings) for source in sources]
+    opening: list[str] = []
+    for advice in advices:
+        opening += [advice.headline, advice.cost]
+    all_verdicts = verdicts(evaluation)
+    sentences = summary(evaluation, all_verdicts, opening)
+    if settings.out is not None:
+        _write_report(evaluation, sentences, all_verdicts, settings)
+    if settings.as_json:
+        print_json(_json_fields(evaluation, sentences, advices))
     else:
-        _print(result, said, out)
+        _print(evaluation, sentences, settings.out)
 
 
-def _settings(arguments: Namespace) -> "ContestSettings":
-    from darc.analysis.evaluate.settings import ContestSettings
-    from darc.cli.options import options_of
-    from darc.settings.validation import validate_settings
+def contest_settings_of(settings: EvaluateCommandSettings) -> "ContestSettings":
+    """The settings of the evaluation itself."""
+    from darc.analysis.evaluate.contest import ContestSettings
 
-    try:
-        lam = None if arguments.lam == "median" else float(arguments.lam)
-    except ValueError:
-        raise InputError(
-            f"--lambda {arguments.lam!r} is no number", "give a number, or: median"
-        ) from None
-    own = {"rules": arguments.rule or (), "calibrations": calibrations_of(arguments), "lam": lam}
-    return validate_settings(ContestSettings, options_of(arguments, ContestSettings) | own)
+    values = {name: getattr(settings, name) for name in _SAME_NAMES}
+    values["calibrations"] = read_calibrations(settings.calibration)
+    values["lam"] = None if settings.lambda_by_median else settings.lam
+    values["repeats"] = settings.splits
+    values["threshold"] = settings.tie_threshold
+    return validate_settings(ContestSettings, values)
 
 
-def _check_paper(arguments: Namespace) -> None:
+def _advise(source: "Ratings", settings: "ContestSettings") -> "Advice":
+    """Which rule suits a source."""
+    from darc.analysis.tune.advice import advise
+    from darc.analysis.tune.crossfit import Objective
+
+    objective = None
+    if settings.lam not in (None, 2.0):
+        objective = Objective(lam=settings.lam)
+    with progress(f"comparing rules on {source.name}", " settings") as report:
+        return advise(
+            source,
+            objective,
+            seed=settings.seed,
+            split=settings.split,
+            caution=settings.caution,
+            progress=report,
+        )
+
+
+def _write_report(
+    evaluation: "Evaluation",
+    sentences: Sequence[str],
+    verdicts: Any,
+    settings: EvaluateCommandSettings,
+) -> None:
+    """Write the report with every table and figure."""
+    from darc import __version__
+    from darc.analysis.report.page import write_evaluation
+
+    assert settings.out is not None
+    with progress("drawing", " figures") as report:
+        paths = write_evaluation(
+            evaluation, sentences, settings.out, __version__, settings.figures, report, verdicts
+        )
+    say(f"wrote {len(paths)} files to {settings.out}")
+
+
+def _json_fields(
+    evaluation: "Evaluation", sentences: Sequence[str], advices: "Sequence[Advice]"
+) -> dict[str, Any]:
+    """Everything that an evaluation found."""
+    frames = {
+        frame.name: {"title": frame.title, "note": frame.note, "rows": frame.records()}
+        for frame in evaluation.frames
+    }
+    return {
+        "summary": sentences,
+        "advice": [advice.as_json() for advice in advices],
+        "warnings": evaluation.warnings,
+        "frames": frames,
+    }
+
+
+def _check_paper(settings: EvaluateCommandSettings) -> None:
     from darc.analysis.frame import write_frames
-    from darc.analysis.paper import checks_summary, checks_table, paper_checks
+    from darc.analysis.paper import check_frame, checks, summary
 
-    found = paper_checks()
-    if arguments.out is not None:
-        write_frames([checks_table(found)], arguments.out)
-    if arguments.json:
-        print_json(checks_table(found).records())
+    found = checks()
+    if settings.out is not None:
+        write_frames([check_frame(found)], settings.out)
+    if settings.as_json:
+        print_json(check_frame(found).records())
     else:
-        print(checks_summary(found))
+        print(summary(found))
 
 
 def _print(result: "Evaluation", said: Sequence[str], folder: Path | None) -> None:
@@ -205,3 +203,6 @@ def _change(row: dict[str, Any], name: str) -> str:
     if low is None or high is None:
         return f"{delta:+.3f}"
     return f"{delta:+.3f}{'*' if low > 0 or high < 0 else ' '}[{low:+.3f}, {high:+.3f}]"
+
+
+COMMAND = Command(EvaluateCommandSettings, run)

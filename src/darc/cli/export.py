@@ -1,31 +1,31 @@
 """`darc export`: a run's answers or scores, for other tools."""
 
-from argparse import Namespace
-from pathlib import Path
-
+from darc.cli.commands import Command
 from darc.cli.output import say
-from darc.cli.parser import Parser
+from darc.settings.export import ExportSettings
 
-SUFFIXES = {"alpaca": ".json", "mt-bench": ".jsonl", "tidy": ".csv", "parquet": ".parquet"}
-
-
-def add(parser: Parser) -> None:
-    """Add the options."""
-    parser.add_argument("folder", type=Path, help="a folder made by darc run")
-    parser.add_argument("--format", default="alpaca", choices=SUFFIXES, help="of the file")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="default: FOLDER.FORMAT.json, ...")
-    parser.add_argument("--name", default="", help="what the model is called in the file")
+_ENDINGS = {"alpaca": ".json", "mt-bench": ".jsonl", "tidy": ".csv", "parquet": ".parquet"}
+# Formats with every score, for which a lazy run has to be completed first.
+_COMPLETE_FORMATS = ("tidy", "parquet")
 
 
-def run(arguments: Namespace) -> None:
-    """Write the file and print its path."""
-    from darc.runs.export import export_run
+def run(settings: ExportSettings) -> None:
+    """Write the file, and print its path."""
     from darc.runs.folder import RunFolder, check_complete, check_finished
+    from darc.runs.results import export
 
-    folder, form = RunFolder(arguments.folder), arguments.format
-    (check_complete if form in ("tidy", "parquet") else check_finished)(folder)
-    place = arguments.folder.resolve()
-    path = arguments.out or place.parent / f"{place.name}.{form}{SUFFIXES[form]}"
-    count = export_run(folder, form, path, arguments.name)
+    folder = RunFolder(settings.folder)
+    if settings.format in _COMPLETE_FORMATS:
+        check_complete(folder)
+    else:
+        check_finished(folder)
+    path = settings.out
+    if path is None:
+        place = settings.folder.resolve()
+        path = place.parent / f"{place.name}.{settings.format}{_ENDINGS[settings.format]}"
+    count = export(folder, settings.format, path, settings.name)
     print(path)
     say(f"{count} entries")
+
+
+COMMAND = Command(ExportSettings, run)

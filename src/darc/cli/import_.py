@@ -1,93 +1,114 @@
-"""`darc import`: tidy ratings from what people have."""
+"""`darc import`: tidy ratings from a spreadsheet or another tool's export."""
 
 import csv
 import json
-from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darc.cli.commands import Command
 from darc.cli.output import print_json, print_table, say
-from darc.cli.parser import Parser, add_columns, columns_of
+from darc.cli.sources import columns_of
 from darc.errors import InputError
 from darc.files import atomic_writer
+from darc.settings.importing import ImportSettings
 
 if TYPE_CHECKING:
-    from darc.ratings.judgements import Judgements
+    from darc.ratings.foreign_formats import Judgements
 
 
-def add(parser: Parser) -> None:
-    """Add the options."""
-    parser.add_argument(
-        "file", type=Path, help="what you have: a file, a folder of a dataset, or hf:OWNER/NAME"
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="of the ratings (default: beside it)"
-    )
-    parser.add_argument(
-        "--scale", metavar="WORD=NUMBER,...", help='what words stand for, such as "bad=1,good=5"'
-    )
-    add_columns(parser, system=False)
-    parser.add_argument("--split", default="", help="of a dataset, this split only")
-    parser.add_argument("--json", action="store_true", help="what was understood as a JSON object")
+def run(settings: ImportSettings) -> None:
+    """Read the judgements, write them, and say what was understood."""
+    from darc.ratings.foreign_formats import parse_scale
+    from darc.ratings.importing import read_judgements
 
-
-def run(arguments: Namespace) -> None:
-    """Read, write, and say what was understood."""
-    from darc.ratings.importing import parse_scale, read_judgements
-
-    scale = parse_scale(arguments.scale) if arguments.scale else {}
-    made = read_judgements(arguments.file, columns_of(arguments), scale, arguments.split)
-    if not made.ratings and not made.pairs:
-        raise InputError(f"{arguments.file} has no judgements", "see darc import --help")
-    # Beside a file, and in this folder for what is nowhere here.
-    folder = arguments.file.parent if arguments.file.exists() else Path()
-    out = arguments.out or folder / f"{arguments.file.name.split('.')[0]}.ratings.csv"
-    about = _about(made, out, _write(made, out))
-    if arguments.json:
-        print_json(about)
+    scale = {}
+    if settings.words:
+        scale = parse_scale(settings.words)
+    judgements = read_judgements(settings.file, columns_of(settings), scale, settings.dataset_split)
+    if not judgements.ratings and not judgements.pairs:
+        raise InputError(f"{settings.file} has no judgements", "see darc import --help")
+    out = settings.out or _default_path(settings.file)
+    _write_judgements(judgements, out)
+    texts = _write_texts(judgements, out)
+    facts = _facts(judgements, out, texts)
+    if settings.as_json:
+        print_json(facts)
     else:
-        print_table(["understood", ""], [[k, v] for k, v in about.items() if v != ""])
+        rows = [[name, value] for name, value in facts.items() if value != ""]
+        print_table(["understood", ""], rows)
         say(f"next: darc diagnose {out}")
 
 
-def _write(made: "Judgements", out: Path) -> Path | None:
-    """Write ratings or pairs, and beside them the texts where there are any."""
+def _default_path(source: Path) -> Path:
+    """Beside a file, and in the current folder for what is not on this machine."""
+    folder = source.parent if source.exists() else Path()
+    return folder / f"{source.name.split('.')[0]}.ratings.csv"
+
+
+def _write_judgements(judgements: "Judgements", out: Path) -> None:
+    """Write ratings, or else comparisons, as CSV."""
     with atomic_writer(out) as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        if made.ratings:
-            named = any(system for *_, system in made.ratings)
-            header = ["prompt_id", "candidate_id", "rater_id", "rating", "system"]
-            writer.writerow(header if named else header[:-1])
-            for *row, rating, system in made.ratings:
-                writer.writerow([*row, f"{rating:g}", system] if named else [*row, f"{rating:g}"])
-        else:
+        if not judgements.ratings:
             writer.writerow(["prompt_id", "left_id", "right_id", "rater_id", "winner"])
-            writer.writerows(made.pairs)
-    if not made.texts:
+            writer.writerows(judgements.pairs)
+            return
+        has_systems = any(system for *_, system in judgements.ratings)
+        header = ["prompt_id", "candidate_id", "rater_id", "rating"]
+        if has_systems:
+            header.append("system")
+        writer.writerow(header)
+        for *ids, rating, system in judgements.ratings:
+            row = [*ids, f"{rating:g}"]
+            if has_systems:
+                row.append(system)
+            writer.writerow(row)
+
+
+def _write_texts(judgements: "Judgements", out: Path) -> Path | None:
+    """Write the texts beside the ratings, where there are any."""
+    if not judgements.texts:
         return None
     path = out.with_name(f"{out.name.split('.csv')[0]}.texts.jsonl")
     with atomic_writer(path) as stream:
-        for (prompt, candidate), (question, answer) in made.texts.items():
-            ids = {"prompt_id": prompt, "candidate_id": candidate}
-            texts = {"prompt": question, "response": answer}
-            stream.write(json.dumps({**ids, **texts}, ensure_ascii=False) + "\n")
+        for (prompt, candidate), (question, answer) in judgements.texts.items():
+            row = {
+                "prompt_id": prompt,
+                "candidate_id": candidate,
+                "prompt": question,
+                "response": answer,
+            }
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
     return path
 
 
-def _about(made: "Judgements", out: Path, texts: Path | None) -> dict[str, Any]:
-    rows: list[Any] = made.ratings or made.pairs
-    values = [rating for *_, rating, _ in made.ratings]
-    candidates = {(row[0], row[1]) for row in rows} | {(row[0], row[2]) for row in made.pairs}
-    raters = {row[2] if made.ratings else row[3] for row in rows}
-    left_out = ", ".join(f"{times} ({why})" for why, times in made.skipped.items())
+def _facts(judgements: "Judgements", out: Path, texts: Path | None) -> dict[str, Any]:
+    """What was understood, and where it was written."""
+    if judgements.ratings:
+        rows: list[Any] = judgements.ratings
+        kind = "ratings"
+        candidates = {(row[0], row[1]) for row in rows}
+        raters = {row[2] for row in rows}
+        values = [rating for *_, rating, _ in judgements.ratings]
+        scale = f"{min(values):g} to {max(values):g}"
+    else:
+        rows = judgements.pairs
+        kind = "comparisons"
+        candidates = {(row[0], row[1]) for row in rows} | {(row[0], row[2]) for row in rows}
+        raters = {row[3] for row in rows}
+        scale = ""
+    left_out = [f"{times} ({reason})" for reason, times in judgements.skipped.items()]
     return {
-        "format": made.format,
+        "format": judgements.format,
         "prompts": len({row[0] for row in rows}),
         "candidates": len(candidates),
         "raters": len(raters),
-        "ratings" if made.ratings else "comparisons": len(rows),
-        "scale": f"{min(values):g} to {max(values):g}" if values else "",
-        "left out": left_out,
+        kind: len(rows),
+        "scale": scale,
+        "left out": ", ".join(left_out),
         "written to": str(out),
         "texts": "" if texts is None else str(texts),
     }
+
+
+COMMAND = Command(ImportSettings, run)

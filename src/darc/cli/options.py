@@ -1,89 +1,101 @@
 """Options of the command line, made from the fields of settings models."""
 
 import argparse
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from darc.settings.model import details_of, flag_of
+from darc.cli.parser import Parser
+from darc.settings.model import (
+    SettingsModel,
+    declaring_class,
+    details_of,
+    flag_of,
+    ordered_fields,
+    subject_of,
+)
 from darc.settings.validation import member_types
 
 
-def add_options(parser: Any, model: type[BaseModel], *names: str, unset: str = "") -> None:
-    """Add an option for each of these fields of a model, or for all of them.
+def add_options(parser: Parser, model: type[BaseModel]) -> None:
+    """Add an option for every field of a settings model.
+
+    What is not given on the command line is left out of the arguments, so that settings files and
+    then the defaults of the model decide.
 
     Args:
-        parser: The parser, or a group of it.
-        model: The settings model.
-        names: The fields; none means all.
-        unset: What counts where an option is not given, in words; its value is then None.
+        parser: The parser of the command.
+        model: The settings of the command.
     """
-    for name in names or model.model_fields:
-        add_option(parser, name, model.model_fields[name], unset)
+    for name in ordered_fields(model):
+        field = model.model_fields[name]
+        details = details_of(field)
+        keywords = {
+            "help": _help_text(model, name),
+            "subject": subject_of(model, name),
+            "exclusive": details.exclusive,
+            "common": _is_common(model, name),
+            **_value_keywords(field),
+        }
+        if details.metavar:
+            keywords["metavar"] = details.metavar
+        if details.positional:
+            keywords["subject"] = SettingsModel.subject
+            parser.add_option(name, **keywords)
+        else:
+            parser.add_option(*option_flags(name, field), dest=name, **keywords)
+    parser.add_full_help()
 
 
-def add_option(parser: Any, name: str, field: FieldInfo, unset: str = "") -> None:
-    """Add the option of one field.
-
-    A truth value becomes a flag without a value, a tuple an option that may be repeated, and a
-    Literal an option with choices.
-    """
+def _is_common(model: type[BaseModel], name: str) -> bool:
+    """Whether the short help of a command shows an option."""
+    field = model.model_fields[name]
     details = details_of(field)
-    keywords: dict[str, Any] = {"help": field.description or ""}
-    if details.metavar:
-        keywords["metavar"] = details.metavar
-    keywords |= _value_keywords(field)
-    if unset:
-        keywords["help"] += f" (default: {unset})"
-        keywords["default"] = None
-    if details.positional:
-        parser.add_argument(name, **_positional_keywords(field, keywords))
-        return
-    if field.is_required() and not unset:
-        keywords["required"] = True
+    if details.common or details.positional or field.is_required():
+        return True
+    return name in getattr(model, "also_common", ())
+
+
+def option_flags(name: str, field: FieldInfo) -> list[str]:
+    """The flags of a field, the long one last."""
+    details = details_of(field)
     flags = [details.flag or flag_of(name)]
     if details.short_flag:
         flags.insert(0, details.short_flag)
-    parser.add_argument(*flags, dest=name, **keywords)
+    return flags
 
 
-def _value_keywords(field: FieldInfo) -> dict[str, Any]:
-    """What argparse has to know about the values of a field."""
-    details = details_of(field)
-    default = None
-    if not field.is_required():
-        default = field.get_default(call_default_factory=True)
-    if field.annotation is bool:
-        return {"action": "store_false" if default else "store_true", "default": default}
-    keywords: dict[str, Any] = {"default": default}
-    kinds = [kind for kind in _value_types(field.annotation) if kind is not type(None)]
-    choices = _choices(kinds)
-    if choices:
-        keywords["choices"] = choices
-    else:
-        keywords["type"] = kinds[0]
-    if details.nargs is not None:
-        keywords["nargs"] = details.nargs
-    if details.bare_value is not None:
-        keywords["const"] = details.bare_value
-    if takes_several(field):
-        keywords["default"] = None
-        if details.nargs in (None, "?") and not details.positional:
-            keywords["action"] = "append"
-    return keywords
+def file_keys(model: type[BaseModel]) -> dict[str, str]:
+    """The keys that a settings file may have, and the field that each stands for.
+
+    A key is the name of a field, or its flag written with underscores.
+    """
+    keys: dict[str, str] = {}
+    for name, field in model.model_fields.items():
+        if details_of(field).positional or name == "config":
+            continue
+        keys[name] = name
+        flag_key = option_flags(name, field)[-1].removeprefix("--").replace("-", "_")
+        if field.annotation is not bool or not field.default:
+            keys.setdefault(flag_key, name)
+    return keys
 
 
-def _positional_keywords(field: FieldInfo, keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for an argument without a flag, which may be left out where it has a default."""
-    changed = dict(keywords)
-    if not field.is_required() and "nargs" not in changed:
-        changed["nargs"] = "?"
-    return changed
+def values_of(arguments: argparse.Namespace, model: type[BaseModel]) -> dict[str, Any]:
+    """What the command line gives of a model's fields."""
+    return {name: value for name, value in vars(arguments).items() if name in model.model_fields}
 
 
-def _value_types(annotation: Any) -> tuple[Any, ...]:
+def takes_several(field: FieldInfo) -> bool:
+    """Whether an option may have several values."""
+    kinds = (field.annotation, *member_types(field.annotation))
+    return any(get_origin(kind) in (list, tuple) for kind in kinds)
+
+
+def value_types(annotation: Any) -> tuple[Any, ...]:
     """The types of one value of a field: str for tuple[str, ...] | None."""
     kinds: list[Any] = []
     for kind in member_types(annotation):
@@ -91,7 +103,31 @@ def _value_types(annotation: Any) -> tuple[Any, ...]:
             kinds += member_types(kind)
         else:
             kinds.append(kind)
-    return tuple(kind for kind in kinds if kind is not Ellipsis)
+    return tuple(kind for kind in kinds if kind not in (Ellipsis, type(None)))
+
+
+def _value_keywords(field: FieldInfo) -> dict[str, Any]:
+    """What argparse has to know about the values of a field."""
+    details = details_of(field)
+    if field.annotation is bool:
+        action = "store_false" if field.default else "store_true"
+        return {"action": action, "default": argparse.SUPPRESS}
+    keywords: dict[str, Any] = {"default": argparse.SUPPRESS}
+    kinds = value_types(field.annotation)
+    choices = _choices(kinds)
+    if choices:
+        keywords["choices"] = choices
+    else:
+        keywords["type"] = kinds[0]
+    if details.nargs is not None:
+        keywords["nargs"] = details.nargs
+    elif details.positional and not field.is_required():
+        keywords["nargs"] = "?"
+    if details.bare_value is not None:
+        keywords["const"] = details.bare_value
+    if takes_several(field) and details.nargs in (None, "?"):
+        keywords["action"] = "append"
+    return keywords
 
 
 def _choices(kinds: Collection[Any]) -> tuple[Any, ...]:
@@ -102,20 +138,21 @@ def _choices(kinds: Collection[Any]) -> tuple[Any, ...]:
     return ()
 
 
-def takes_several(field: FieldInfo) -> bool:
-    """Whether an option may have several values."""
-    kinds = (field.annotation, *member_types(field.annotation))
-    return any(get_origin(kind) in (list, tuple) for kind in kinds)
-
-
-def options_of(arguments: argparse.Namespace, model: type[BaseModel]) -> dict[str, Any]:
-    """The values of a model's fields on the command line, without lists that were not given."""
-    values = vars(arguments)
-    result: dict[str, Any] = {}
-    for name, field in model.model_fields.items():
-        if name not in values:
-            continue
-        if values[name] is None and takes_several(field):
-            continue
-        result[name] = values[name]
-    return result
+def _help_text(model: type[BaseModel], name: str) -> str:
+    """The description of a field, and its default unless the description says it."""
+    field = model.model_fields[name]
+    text = field.description or ""
+    default = field.default
+    is_plain = isinstance(default, str | int | float | Path) and not isinstance(default, bool)
+    # Percent signs would be taken for placeholders.
+    text = text.replace("%", "%%")
+    default_text = getattr(declaring_class(model, name), "default_text", "")
+    if default_text:
+        return f"{text} (default: {default_text})"
+    if details_of(field).positional or not is_plain or default == "":
+        return text
+    if "default: " in text.lower():
+        return text
+    if isinstance(default, float):
+        return f"{text} (default: {default:g})"
+    return f"{text} (default: {default})"

@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -10,230 +9,232 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from darc.cli.decision_view import add_details, note_wording, unhappy_definition
+from darc.cli.choosing import note_wording, rule_parameters, standards_of
+from darc.cli.commands import Command
+from darc.cli.decision_view import unhappy_definition
 from darc.cli.output import draw, progress, say
-from darc.cli.parser import (
-    RULE,
-    Parser,
-    add_calibration,
-    add_columns,
-    calibrations_of,
-    columns_of,
-)
 from darc.cli.select_table import FirstRows
-from darc.decide.registry import DEFAULT_RULE
+from darc.cli.sources import columns_of, read_calibrations
+from darc.settings.method import MethodSettings
+from darc.settings.select import SelectSettings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from darc.cli.decision_rows import PicturedPrompt
+    from darc.cli.decision_rows import Detail, PicturedPrompt
     from darc.decide.method import Method
+    from darc.decide.standards import Standards
+    from darc.ratings import RatingTable
 
-SHARED = {
-    "epsilon": "epsilon: how far below the best value still counts as a near tie",
-    "tau": "tau: cap on the risk premium",
-    "quantile": "tau: cap at this quantile of the prompt's own premiums",
-    "lam": "penalty, lcb, uwo, mc_dropout: weight of the penalty; auto: its caution",
-    "alpha": "cvar: share of the lowest samples",
-}
-READING = ("layout", "format", "raters", "scalarize")
+_JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
+# How many bytes of results are held in memory before they go to a temporary file.
+_SPOOL_BYTES = 8_000_000
 
 
-def add(parser: Parser) -> None:
-    """Add the options."""
-    parser.add_argument(
-        "source",
-        nargs="?",
-        default="-",
-        help="file of ratings, a folder with one file a system, - for standard input",
-    )
-    from darc.cli.options import add_options
-    from darc.engine.options import PeopleOptions
+def run(settings: SelectSettings) -> None:
+    """Read the ratings, decide, and write the choices."""
+    from darc.cli.decision_rows import Detail
+    from darc.ratings.decisions import standards_for
 
-    group = parser.add_argument_group("people")
-    add_options(group, PeopleOptions)
-    group = parser.add_argument_group("rules")
-    group.add_argument(
-        "--rule",
-        action="append",
-        metavar=RULE,
-        help=f"a rule, repeat to compare (default: {DEFAULT_RULE}); darc rules lists them",
-    )
-    group.add_argument("--beta", type=float, default=1.0, help="risk aversion")
-    group.add_argument("--gamma", type=float, default=1.0, help="hedge over scorers")
-    for name, text in SHARED.items():
-        group.add_argument(f"--{name}", type=float, help=text)
-    group.add_argument(
-        "--set", action="append", metavar="KEY=VALUE", help="any other parameter of the rules"
-    )
-    add_calibration(group)
-    group.add_argument(
-        "--normalize",
-        choices=("prompt", "none"),
-        help="scale each scorer within the prompt (default: only with several scorers)",
-    )
-    group.add_argument(
-        "--min-samples",
-        type=int,
-        metavar="N",
-        help="leave out candidates with fewer ratings (default: half of the prompt's most; auto "
-        "shrinks them instead)",
-    )
-    group.add_argument("--seed", type=int, default=0, help="seed of the rules that draw")
-    group = parser.add_argument_group("input")
-    formats, layouts = ("csv", "tsv", "jsonl", "parquet", "excel"), ("tidy", "wide", "pairwise")
-    group.add_argument("--format", default="auto", choices=("auto", *formats))
-    group.add_argument("--layout", default="auto", choices=("auto", *layouts))
-    add_columns(group)
-    group.add_argument("--raters", nargs="+", metavar="COLUMN", help="wide: the raters' columns")
-    group.add_argument(
-        "--scalarize",
-        default="win-rate",
-        choices=("win-rate", "bradley-terry", "thurstone"),
-        help="pairwise: how comparisons become scores",
-    )
-    group.add_argument(
-        "--side",
-        type=Path,
-        metavar="FILE",
-        help="side inputs of rules such as rbon: prompt_id, candidate_id and named columns",
-    )
-    group = parser.add_argument_group("output")
-    forms = group.add_mutually_exclusive_group()
-    forms.add_argument(
-        "--json", action="store_true", help="one JSON object a prompt, rule and line"
-    )
-    forms.add_argument("--csv", action="store_true", help="one CSV line a prompt and rule")
-    group.add_argument(
-        "--out", type=Path, metavar="FILE", help="write there: CSV, or JSON lines for .json, .jsonl"
-    )
-    group.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw a decision (.png, .svg, .pdf)"
-    )
-    group.add_argument("--prompt", metavar="ID", help="the prompt to show and to draw")
-    group.add_argument("--explain", action="store_true", help="say why, for every decision")
-    add_details(group)
-    group.add_argument(
-        "--bounds",
-        nargs=2,
-        type=float,
-        metavar=("LOW", "HIGH"),
-        help="ends of the rating scale: adds a lower confidence bound on the choice's mean; also "
-        "the scale unless --scale is given",
-    )
-    group.add_argument("--delta", type=float, default=0.05, help="its failure probability")
-    group.add_argument(
-        "--flip", action="store_true", help="find the smallest change of one rating that matters"
-    )
-    group.add_argument("--limit", type=int, default=20, metavar="N", help="rows of the table shown")
-
-
-def run(arguments: Namespace) -> None:
-    """Read, decide, write."""
-    from darc.cli.decision_rows import CsvRows, Detail, JsonRows, PicturedPrompt, Summary
-    from darc.cli.options import options_of
-    from darc.decide.method import parse_methods
-    from darc.decide.standards import parse_scale
-    from darc.engine.options import PeopleOptions
-    from darc.files import atomic_writer
-    from darc.ratings import read_ratings
-    from darc.ratings.decisions import decide_table, standards_for
-    from darc.ratings.side_table import read_side_table
-    from darc.registry import parse_pairs
-    from darc.settings.validation import validate_settings
-
-    people = validate_settings(PeopleOptions, options_of(arguments, PeopleOptions))
-    shared = {name: getattr(arguments, name) for name in SHARED}
-    shared = {name: value for name, value in shared.items() if value is not None}
-    # After --lam, which means the same to the rule auto.
-    shared |= people.rule_parameters
-    shared |= parse_pairs(arguments.set or (), "--set")
-    methods = parse_methods(
-        arguments.rule or [DEFAULT_RULE],
-        shared,
-        calibrations=calibrations_of(arguments),
-        beta=arguments.beta,
-        gamma=arguments.gamma,
-        normalize=arguments.normalize or "auto",
-        min_samples=arguments.min_samples,
-        seed=arguments.seed,
-    )
-    bounds = None if arguments.bounds is None else tuple(arguments.bounds)
-    detail = Detail(arguments.explain, bounds, arguments.delta, arguments.flip)
-    side, out = None if arguments.side is None else read_side_table(arguments.side), arguments.out
-    reading = {name: getattr(arguments, name) for name in READING}
-    standards = people.standards
-    if standards.scale is None and bounds is not None:
-        standards = replace(standards, scale=parse_scale(bounds))
+    methods = _methods(settings)
+    standards = _standards(settings)
+    detail = Detail(settings.explain, settings.bounds, settings.delta, settings.flip)
+    side = _read_side(settings)
     with ExitStack() as stack:
-        with progress(f"reading {arguments.source}", "B", scale=True) as report:
-            columns = columns_of(arguments)
-            found = read_ratings(arguments.source, columns=columns, progress=report, **reading)
-            table = stack.enter_context(found)
+        table = stack.enter_context(_read_table(settings))
         standards = standards_for(table, standards)
         methods = [replace(method, standards=standards) for method in methods]
-        if table.kind == "rewrite" and (people.caution is not None or _sets_caution(methods)):
+        if table.kind == "rewrite" and _sets_caution(methods, settings):
             note_wording("rewrite")
-        as_json = arguments.json or (out and out.suffix.lower() in (".json", ".jsonl", ".ndjson"))
-        rows_class = JsonRows if as_json else CsvRows
-        summary, pictured = Summary(methods), PicturedPrompt(arguments.prompt)
-        sinks: list[Any] = [summary, pictured]
-        first = spool = None
-        if out is not None:
-            file = stack.enter_context(atomic_writer(out))
-            sinks.append(rows_class(file, table.extra_columns, detail))
-        if arguments.json or arguments.csv:
-            # Memory, then a file: standard output gets the results when all are made.
-            spool = stack.enter_context(
-                SpooledTemporaryFile(8_000_000, "w+", encoding="utf-8", newline="")
-            )
-            sinks.append(rows_class(cast("TextIO", spool), table.extra_columns, detail))
-        elif out is None:
-            first = FirstRows(arguments.limit, detail, standards, arguments.details)
-            sinks.append(first)
-        with progress("deciding", " prompts") as report:
-            decided_batches = decide_table(
-                table, methods, side=side, system=arguments.system, progress=report
-            )
-            for decided in decided_batches:
-                for sink in sinks:
-                    sink.add(decided)
-        pictured.check()
-        if summary.known_scale and first is None and not as_json:
-            say(unhappy_definition(standards))
-        texts = _texts(arguments.source, pictured.prompt_id)
-        words = f"drew prompt {pictured.prompt_id!r} to"
-        draw(arguments.plot, lambda: _figure(pictured, texts), words)
-        if spool is not None:
-            spool.seek(0)
-            shutil.copyfileobj(spool, sys.stdout)
-        elif first is not None:
-            first.print(summary, pictured, texts)
+        output = _Output(settings, methods, detail, standards)
+        output.open(stack, table.extra_columns)
+        _decide(table, methods, side, settings, output)
+        output.finish()
 
 
-def _sets_caution(methods: "Sequence[Method]") -> bool:
+class _Output:
+    """Where choices go: a file, standard output, a picture."""
+
+    def __init__(
+        self,
+        settings: SelectSettings,
+        methods: "Sequence[Method]",
+        detail: "Detail",
+        standards: "Standards",
+    ) -> None:
+        from darc.cli.decision_rows import PicturedPrompt, Summary
+
+        self._settings = settings
+        self._detail = detail
+        self._standards = standards
+        self._summary: Summary = Summary(methods)
+        self._pictured: PicturedPrompt = PicturedPrompt(settings.prompt)
+        self._table: FirstRows | None = None
+        self._spool: Any = None
+        self._writers: list[Any] = []
+
+    @property
+    def _is_json(self) -> bool:
+        """Whether rows are JSON lines and not CSV."""
+        out = self._settings.out
+        return self._settings.as_json or (out is not None and out.suffix.lower() in _JSON_ENDINGS)
+
+    def open(self, stack: ExitStack, extra_columns: Sequence[str]) -> None:
+        """Open the files that rows are written to."""
+        from darc.cli.decision_rows import CsvRows, JsonRows
+        from darc.files import atomic_writer
+
+        rows_class = JsonRows if self._is_json else CsvRows
+        if self._settings.out is not None:
+            file = stack.enter_context(atomic_writer(self._settings.out))
+            self._writers.append(rows_class(file, extra_columns, self._detail))
+        if self._settings.as_json or self._settings.csv:
+            # Standard output gets the results when all of them are there.
+            self._spool = stack.enter_context(_temporary_file())
+            self._writers.append(
+                rows_class(cast("TextIO", self._spool), extra_columns, self._detail)
+            )
+        elif self._settings.out is None:
+            self._table = FirstRows(
+                self._settings.limit, self._detail, self._standards, self._settings.details
+            )
+            self._writers.append(self._table)
+
+    def add(self, decided: Any) -> None:
+        """Take the decisions on a batch of prompts."""
+        self._summary.add(decided)
+        self._pictured.add(decided)
+        for writer in self._writers:
+            writer.add(decided)
+
+    def finish(self) -> None:
+        """Draw the picture, and print what is printed at the end."""
+        self._pictured.check()
+        if self._summary.known_scale and self._table is None and not self._is_json:
+            say(unhappy_definition(self._standards))
+        prompt_id = self._pictured.prompt_id
+        texts = _texts(self._settings.source, prompt_id)
+        draw(
+            self._settings.plot,
+            lambda: _figure(self._pictured, texts),
+            f"drew prompt {prompt_id!r} to",
+        )
+        if self._spool is not None:
+            self._spool.seek(0)
+            shutil.copyfileobj(self._spool, sys.stdout)
+        elif self._table is not None:
+            self._table.print(self._summary, self._pictured, texts)
+
+
+def _temporary_file() -> Any:
+    """A file for results, in memory while they are few."""
+    return SpooledTemporaryFile(_SPOOL_BYTES, "w+", encoding="utf-8", newline="")
+
+
+def _methods(settings: SelectSettings) -> "list[Method]":
+    """The rules with everything that their decisions depend on but the standards."""
+    from darc.decide.method import parse_methods
+
+    usual_rule = MethodSettings.model_fields["rule"].default
+    return parse_methods(
+        settings.rules or (usual_rule,),
+        rule_parameters(settings.caution),
+        calibrations=read_calibrations(settings.calibration),
+        beta=settings.beta,
+        gamma=settings.gamma,
+        normalize=settings.normalize,
+        min_samples=settings.min_samples,
+        seed=settings.seed,
+    )
+
+
+def _standards(settings: SelectSettings) -> "Standards":
+    """What counts as a good rating; the bounds of the certificate are also a scale."""
+    from darc.decide.standards import parse_scale
+
+    standards = standards_of(settings)
+    if standards.scale is None and settings.bounds is not None:
+        return replace(standards, scale=parse_scale(settings.bounds))
+    return standards
+
+
+def _read_side(settings: SelectSettings) -> Any:
+    """The side inputs of a file, None without one."""
+    from darc.ratings.side_table import read_side_table
+
+    if settings.side_file is None:
+        return None
+    return read_side_table(settings.side_file)
+
+
+def _read_table(settings: SelectSettings) -> "RatingTable":
+    """Read the ratings into a table, which the caller closes."""
+    from darc.ratings import read_ratings
+
+    with progress(f"reading {settings.source}", "B", scale=True) as report:
+        return read_ratings(
+            settings.source,
+            columns=columns_of(settings),
+            layout=settings.layout,
+            format=settings.input_format,
+            raters=settings.rater_columns or None,
+            scalarize=settings.scalarize,
+            progress=report,
+        )
+
+
+def _decide(
+    table: "RatingTable",
+    methods: "Sequence[Method]",
+    side: Any,
+    settings: SelectSettings,
+    output: _Output,
+) -> None:
+    """Decide on all prompts, batch by batch."""
+    from darc.ratings.decisions import decide_table
+
+    with progress("deciding", " prompts") as report:
+        batches = decide_table(table, methods, side=side, system=settings.system, progress=report)
+        for decided in batches:
+            output.add(decided)
+
+
+def _sets_caution(methods: "Sequence[Method]", settings: SelectSettings) -> bool:
     """Whether a rule has another caution than the usual one."""
     from darc.decide.caution import MEDIUM
 
+    if settings.caution is not None:
+        return True
     return any(method.caution not in (None, MEDIUM) for method in methods)
 
 
-def _texts(source: object, prompt_id: str | None) -> dict[str, str]:
+def _texts(source: str, prompt_id: str | None) -> dict[str, str]:
     """The answers to a prompt by name, with the question under "", from beside the ratings."""
     from darc.ratings.texts import read_texts, texts_beside
 
-    beside = texts_beside(Path(str(source))) if prompt_id is not None else None
-    rows = {} if beside is None else read_texts(beside)
-    found = {name: both for (prompt, name), both in rows.items() if prompt == prompt_id}
-    asked = next((question for question, _ in found.values()), "")
-    return {**({"": asked} if asked else {}), **{name: text for name, (_, text) in found.items()}}
+    if prompt_id is None:
+        return {}
+    path = texts_beside(Path(source))
+    if path is None:
+        return {}
+    texts: dict[str, str] = {}
+    for (prompt, name), (question, answer) in read_texts(path).items():
+        if prompt == prompt_id:
+            texts[name] = answer
+            if question:
+                texts.setdefault("", question)
+    return texts
 
 
 def _figure(pictured: "PicturedPrompt", texts: dict[str, str]) -> "Figure":
+    """The picture of the decisions on one prompt."""
     from darc.decide.pictures import dot_picture
     from darc.views import draw_ratings
 
-    decisions, prompt_id = pictured.decisions, str(pictured.prompt_id)
+    decisions = pictured.decisions
     assert decisions is not None
-    title = texts.get("") or prompt_id
+    title = texts.get("") or str(pictured.prompt_id)
     return draw_ratings(dot_picture(decisions[-1], texts, others=decisions[:-1], title=title))
+
+
+COMMAND = Command(SelectSettings, run)

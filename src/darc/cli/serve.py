@@ -1,16 +1,16 @@
-"""`darc serve`: risk-constrained answers from an unchanged OpenAI client."""
+"""`darc serve`: an OpenAI-compatible gateway."""
 
 import logging
-from argparse import Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import PanelOptions, ScorerOptions, add_panel, panel_of, parts_of, say_cost
-from darc.cli.options import add_options, options_of
+from darc.cli.commands import Command
+from darc.cli.engines import say_cost
 from darc.cli.output import say
-from darc.cli.parser import Parser, add_arrival, add_calibration, arrival_of, calibrations_of
+from darc.cli.sources import read_calibrations
 from darc.cli.toy_model import toy_model_note
-from darc.engine.options import PeopleOptions
 from darc.errors import InputError, extra_needed
+from darc.settings.limits import ConnectionLimits
+from darc.settings.serve import GatewaySettings, ServeCommandSettings
 from darc.settings.validation import validate_settings
 
 if TYPE_CHECKING:
@@ -18,142 +18,123 @@ if TYPE_CHECKING:
     from darc.serve.settings import ServeSettings
 
 
-ANSWERS = (
-    "backend", "backend_key_env", "model", "backend_timeout", "concurrency", "attempts",
-    "max_tokens",
-)  # fmt: skip
-RULE = (
-    "rule", *PeopleOptions.model_fields, "when_held", "beta", "gamma", "k", "stop",
-)  # fmt: skip
-CHOICE = (
-    "normalize",
-    "workers",
-    "search",
-    "wave",
-    "wave_timeout",
-    "seed",
-    "request_seed",
-    "policy",
-)
-CLIENTS = (
-    "api_keys", "rate", "active", "queue", "max_body", "max_k", "max_n_aug",
-    "max_candidate_characters", "max_work", "max_scores", "max_upstream_calls",
-    "max_upstream_tokens", "max_answer", "max_line", "audit", "audit_bytes",
-)  # fmt: skip
-
-
-def add(parser: Parser) -> None:
-    """Add the options."""
-    from darc.serve.settings import ServeSettings
-
-    parser.add_argument("--generator", default="embedded", help="as --backend")
-    parser.add_argument("--host", default="127.0.0.1", help="address")
-    parser.add_argument("--port", type=int, default=8000, help="of the service")
-    add_options(parser.add_argument_group("answers"), ServeSettings, *ANSWERS)
-    add_panel(parser)
-    choice = parser.add_argument_group("choosing, where a request says nothing else")
-    add_options(choice, ServeSettings, *RULE)
-    add_calibration(choice)
-    add_options(choice, ScorerOptions)
-    add_options(choice, ServeSettings, *CHOICE)
-    clients = parser.add_argument_group("clients")
-    clients.add_argument("--make-key", metavar="NAME", help="add a key to the file, print it, end")
-    add_options(clients, ServeSettings, *CLIENTS)
-    add_arrival(clients)
-    clients.add_argument("--grace", type=float, default=30.0, help="seconds to end")
-    parser.set_defaults(interrupted="the server has stopped")
-
-
-def run(arguments: Namespace) -> None:
-    """Serve until it is told to stop, or make a key."""
-    if arguments.make_key is not None:
-        from darc.web.keys import make_key
-
-        if arguments.api_keys is None:
-            raise InputError("there is no file to add the key to", "give --api-keys FILE")
-        print(make_key(arguments.api_keys, arguments.make_key, arguments.rate))
-        say(f"its hash is in {arguments.api_keys}; it is not shown again")
+def run(settings: ServeCommandSettings) -> None:
+    """Serve until the process is told to stop, or make a key."""
+    if settings.make_key is not None:
+        _make_key(settings.make_key, settings)
         return
     with extra_needed("darc serve", "serve"):
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
-    from darc.engine.surface_scorers import surface_note
     from darc.serve.app import make_app, make_gateway
     from darc.web.addresses import local_url, require_keys_if_public
     from darc.web.allowed_hosts import AllowedHosts
     from darc.web.logs import log_as_json
     from darc.web.server import listen, serve
 
-    settings = settings_of(arguments)
-    require_keys_if_public(arguments.host, settings.api_keys is not None)
-    limits = arrival_of(arguments)
-    gateway = make_gateway(settings)
-    app = make_app(settings, gateway, AllowedHosts(arguments.host, arguments.allowed_host))
-    bound = listen(arguments.host, arguments.port)
-    log_as_json(arguments.log_level, key_env=settings.backend_key_env)
-    source = settings.backend or "the embedded model"
-    url = local_url(arguments.host, bound.getsockname()[1])
+    gateway_settings = gateway_settings_of(settings)
+    require_keys_if_public(settings.host, settings.api_keys is not None)
+    gateway = make_gateway(gateway_settings)
+    hosts = AllowedHosts(settings.host, settings.allowed_hosts)
+    app = make_app(gateway_settings, gateway, hosts)
+    socket = listen(settings.host, settings.port)
+    log_as_json(settings.log_level, key_env=gateway_settings.backend_key_env)
+    source = gateway_settings.backend or "the embedded model"
+    url = local_url(settings.host, socket.getsockname()[1])
     say(f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1")
-    _say_room(settings, gateway)
+    say_room(gateway_settings, gateway)
+    _log_notes(gateway_settings)
+    limits = ConnectionLimits(
+        max_header=settings.max_header,
+        header_timeout=settings.header_timeout,
+        body_timeout=settings.body_timeout,
+    )
+    serve(app, socket, settings.grace, limits)
+
+
+def _make_key(name: str, settings: ServeCommandSettings) -> None:
+    """Add a key for a client to the file of keys, and print it."""
+    from darc.web.keys import make_key
+
+    if settings.api_keys is None:
+        raise InputError("there is no file to add the key to", "give --api-keys FILE")
+    print(make_key(settings.api_keys, name, settings.rate))
+    say(f"its hash is in {settings.api_keys}; it is not shown again")
+
+
+def _log_notes(settings: "ServeSettings") -> None:
+    """Log what the user should know; every line after the first is JSON."""
+    from darc.engine.surface_scorers import surface_note
+
     notes = [surface_note(settings.parts.scorers)]
     if not settings.backend:
         notes.append(toy_model_note("embedded", "darc serve", servers_only=True))
-    # In the log, of which every line after the first is JSON.
-    for note in filter(None, notes):
-        logging.getLogger("darc.serve").warning(note)
-    serve(app, bound, arguments.grace, limits)
+    for note in notes:
+        if note:
+            logging.getLogger("darc.serve").warning(note)
 
 
-def _say_room(settings: "ServeSettings", gateway: "Gateway") -> None:
+def say_room(settings: "ServeSettings", gateway: "Gateway") -> None:
     """Say what an answer costs with a panel, and what to raise where that is not allowed."""
-    k, cap = settings.k, settings.max_upstream_calls
-    most = say_cost(gateway.engine, k, wave=min(settings.wave, k))
-    if not most:
+    k = settings.k
+    grades = say_cost(gateway.engine, k, wave=min(settings.wave, k))
+    if not grades:
         return
-    calls = most + k
+    calls = grades + k
     if settings.when_held == "more":
         calls *= 2
         say(
             f"--when-held more: where none of the {k} answers is good, {k} more are written and "
             f"graded, so that an answer takes at most {calls} calls in all"
         )
-    if 0 < cap < calls:
+    limit = settings.max_upstream_calls
+    if 0 < limit < calls:
         say(
-            f"--max-upstream-calls {cap} is less than an answer may take: what is best by then is "
-            f"chosen, and flagged; raise it to {calls} or more, or give a smaller --panel"
+            f"--max-upstream-calls {limit} is less than an answer may take: what is best by then "
+            f"is chosen, and flagged; raise it to {calls} or more, or give a smaller --panel"
         )
 
 
-def settings_of(arguments: Namespace) -> "ServeSettings":
-    """The settings that the options stand for."""
+def gateway_settings_of(settings: ServeCommandSettings) -> "ServeSettings":
+    """The settings of the gateway, with its parts ready."""
+    from darc.engine.engine_options import parse_engine_options
     from darc.serve.settings import ServeSettings
 
-    _read_backend(arguments)
-    options = validate_settings(ScorerOptions, options_of(arguments, ScorerOptions))
-    raters = validate_settings(PanelOptions, options_of(arguments, PanelOptions))
-    panel = panel_of(raters, options.scorer, bool(arguments.backend))
-    own = {
-        "parts": parts_of(options, panel, arguments.seed),
-        "calibrations": calibrations_of(arguments),
-        "trusted_proxies": tuple(arguments.trusted_proxy),
+    settings = _with_parsed_backend(settings)
+    keywords: dict[str, Any] = {}
+    if settings.backend and not settings.panel and not settings.scorers:
+        # The model of the backend is its own panel.
+        keywords["panel"] = True
+    options = parse_engine_options(settings, keywords)
+    values = {name: getattr(settings, name) for name in GatewaySettings.model_fields}
+    values |= {
+        "parts": options.make_parts(options.choose_panel(None)),
+        "calibrations": read_calibrations(settings.calibration),
+        "trusted_proxies": settings.trusted_proxies,
     }
-    return validate_settings(ServeSettings, {**options_of(arguments, ServeSettings), **own})
+    return validate_settings(ServeSettings, values)
 
 
-def _read_backend(arguments: Namespace) -> None:
-    """Take --backend also as generators are written: openai:MODEL@URL[,key_env=NAME], embedded."""
+def _with_parsed_backend(settings: ServeCommandSettings) -> ServeCommandSettings:
+    """Read a backend that is written as a generator: openai:MODEL@URL[,key_env=NAME], embedded."""
     from darc.models.remote.address import parse_address
     from darc.registry import parse_spec
 
-    if not arguments.backend:
-        arguments.backend = arguments.generator
-    spec = parse_spec(arguments.backend)
+    text = settings.backend or settings.generator
+    spec = parse_spec(text)
     if spec.name == "embedded" and not spec.argument:
-        arguments.backend = ""
-    elif spec.name == "openai":
-        model, arguments.backend = parse_address(spec.argument)
-        arguments.model = arguments.model or model
-        arguments.backend_key_env = spec.options.pop("key_env", arguments.backend_key_env)
-        if spec.options:
-            told = f"--backend takes no {min(spec.options)}"
-            raise InputError(told, "darc serve --help lists the options of their own")
+        return settings.model_copy(update={"backend": ""})
+    if spec.name != "openai":
+        return settings.model_copy(update={"backend": text})
+    model, url = parse_address(spec.argument)
+    options = dict(spec.options)
+    key_env = options.pop("key_env", settings.backend_key_env)
+    if options:
+        raise InputError(
+            f"--backend takes no {min(options)}", "`darc serve --help-all` lists all options"
+        )
+    changes = {"backend": url, "model": settings.model or model, "backend_key_env": key_env}
+    return settings.model_copy(update=changes)
+
+
+COMMAND = Command(ServeCommandSettings, run, interrupted="the server has stopped")

@@ -3,20 +3,31 @@
 import csv
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from darc.cli.output import print_json, print_table, say
-from darc.cli.parser import arrival_of
+from darc.cli.study_address import StudyAddress
 from darc.errors import InputError
 from darc.files import atomic_writer
+from darc.settings.limits import ConnectionLimits
+from darc.settings.study import (
+    BackupSettings,
+    CloseSettings,
+    DatabaseSettings,
+    EraseSettings,
+    InitSettings,
+    LinksSettings,
+    ReviewSettings,
+    StatusSettings,
+    StudyExportSettings,
+    StudyServeSettings,
+)
 from darc.study import exclusions, people
 from darc.study import links as study_links
-from darc.study.backup import backup as copy
+from darc.study.backup import backup as copy_database
 from darc.study.checks import study_units
 from darc.study.creation import create
 from darc.study.database_files import ENDINGS
@@ -27,231 +38,268 @@ from darc.study.status import PersonStatus
 from darc.study.status import close as close_study
 from darc.study.status import status as read_status
 from darc.study.store import Store, open_store
-from darc.web.allowed_hosts import host_of_url
 
-DEFAULT = "study.db"
-ADDRESS = "http://127.0.0.1:8710"
-VARIABLE = "DARC_STUDY_DATABASE"
-# The links that are no annotator's own.
-PATHS = {"lead": "/lead/join/", "enrolment": "/enrol/"}
+DEFAULT_DATABASE = "study.db"
+DATABASE_VARIABLE = "DARC_STUDY_DATABASE"
+# The paths of links; all others are those of annotators.
+_PATHS = {"lead": "/lead/join/", "enrolment": "/enrol/"}
+_ANNOTATOR_PATH = "/join/"
 
 
-def init(arguments: Namespace) -> None:
-    """Make the study; print the lead's link."""
-    text = "" if arguments.items is None else _from_template(arguments)
-    config = read_study_file(arguments.file, text)
+def init(settings: InitSettings) -> None:
+    """Make the study, and print the link of its lead."""
+    text = ""
+    if settings.items:
+        text = _text_from_template(settings)
+    config = read_study_file(settings.file, text)
     items, checks = study_units(config)
-    place = _place(arguments)
+    place = _database(settings)
     existed = "://" in place or Path(place).exists()
     try:
         with open_store(place, new=True) as store:
-            lead, enrol = create(store, config, items, checks)
-            base = _base(arguments, store)
+            lead, enrolment = create(store, config, items, checks)
+            base = StudyAddress.of(store).changed(settings).keep(store)
         if text:
-            with atomic_writer(arguments.file) as file:
+            with atomic_writer(settings.file) as file:
                 file.write(text)
     except BaseException:
         if not existed:
             for ending in ENDINGS:
                 Path(place + ending).unlink(missing_ok=True)
         raise
-    say(
-        f"{len(items)} items, {config.study.ratings} ratings each, "
-        f"{config.panel or 'open enrolment of'} annotators"
-    )
-    say("the lead's link, shown this once; darc study links makes those of annotators:")
-    _print({"lead": lead, **({} if config.panel else {"enrolment": enrol})}, base)
+    annotators = config.panel or "open enrolment of"
+    say(f"{len(items)} items, {config.study.ratings} ratings each, {annotators} annotators")
+    say("the link of the lead, shown only now; `darc study links` makes those of annotators:")
+    tokens = {"lead": lead}
+    if not config.panel:
+        tokens["enrolment"] = enrolment
+    _print_links(tokens, base)
 
 
-def links(arguments: Namespace) -> None:
-    """Make links as CSV: rater_id, link."""
-    with open_store(_place(arguments)) as store:
-        if arguments.revoke:
-            for name in arguments.revoke:
+def links(settings: LinksSettings) -> None:
+    """Make links, and print them as CSV: rater_id, link."""
+    with open_store(_database(settings)) as store:
+        if settings.revoke:
+            for name in settings.revoke:
                 study_links.revoke(store, name)
-                say(f"the link of {name} works no more")
+                say(f"the link of {name} does not work any more")
             return
-        if arguments.enrolment and store.config.panel is not None:
-            raise InputError("the study has a panel", 'write annotators = "open" for enrolment')
-        if arguments.lead or arguments.enrolment:
-            name = "lead" if arguments.lead else "enrolment"
-            made = {name: study_links.renew(store, name)}
-        elif arguments.add is not None:
-            made = dict(study_links.add_links(store, arguments.add))
-        else:
-            made = dict(study_links.issue_links(store, arguments.renew or ()))
-        base = _base(arguments, store)
-    if made:
-        _print(made, base)
+        tokens = _make_links(settings, store)
+        base = StudyAddress.of(store).changed(settings).keep(store)
+    if tokens:
+        _print_links(tokens, base)
     else:
         say("every annotator has a link; --renew RATER makes a new one")
 
 
-def serve(arguments: Namespace) -> None:
-    """Serve until SIGINT or SIGTERM."""
+def _make_links(settings: LinksSettings, store: Store) -> dict[str, str]:
+    """The tokens of new links by name."""
+    if settings.enrolment and store.config.panel is not None:
+        raise InputError("the study has a panel", 'write annotators = "open" for enrolment')
+    if settings.lead:
+        return {"lead": study_links.renew(store, "lead")}
+    if settings.enrolment:
+        return {"enrolment": study_links.renew(store, "enrolment")}
+    if settings.add is not None:
+        return dict(study_links.add_links(store, settings.add))
+    return dict(study_links.issue_links(store, settings.renew))
+
+
+def serve(settings: StudyServeSettings) -> None:
+    """Serve the pages until SIGINT or SIGTERM."""
     from darc.study.app import make_app
     from darc.web.logs import log_as_json
     from darc.web.server import listen
     from darc.web.server import serve as serve_app
     from darc.web.trusted_proxies import TrustedProxies
 
-    limits = arrival_of(arguments)
-    proxies = TrustedProxies.parse(arguments.trusted_proxy)
-    store = open_store(_place(arguments))
-    before = store.row()["url"] or ""
-    parts = urlsplit(before or ADDRESS)
-    host = arguments.host or "127.0.0.1"
-    port = (parts.port or 80) if parts.scheme == "http" else urlsplit(ADDRESS).port or 0
-    bound = listen(host, port if arguments.port is None else arguments.port)
-    port = bound.getsockname()[1]
-    if arguments.port is not None:
-        arguments.port = port
-    base = _base(arguments, store)
-    if before and base != before:
-        say(f"links made before begin with {before}; replace that by {base}")
-    root = urlsplit(base).path
-    origin, names = base.removesuffix(root), arguments.allowed_host
-    app = make_app(store, root, origin, arguments.rate, host, names, proxies)
-    log_as_json(arguments.log_level)
-    say(f"serving the study on http://{host}:{port}{root}; links begin with {base}")
-    serve_app(app, bound, arguments.grace, limits)
-
-
-def status(arguments: Namespace) -> None:
-    """Print where the study stands."""
-    with open_store(_place(arguments)) as store:
-        found = read_status(store)
-    if arguments.json:
-        print_json(asdict(found))
-        return
-    print(
-        f"{'closed' if found.closed else 'open'}: {found.valid_ratings} of "
-        f"{len(found.items) * found.ratings} valid ratings, "
-        f"{found.complete} of {len(found.items)} items complete"
+    proxies = TrustedProxies.parse(settings.trusted_proxies)
+    store = open_store(_database(settings))
+    address = StudyAddress.of(store)
+    host = settings.host or "127.0.0.1"
+    port = settings.port
+    if port is None:
+        port = address.local_port
+    socket = listen(host, port)
+    port = socket.getsockname()[1]
+    if settings.port is not None:
+        # A port of 0 stands for one that the system has chosen.
+        settings = settings.model_copy(update={"port": port})
+    new_address = address.changed(settings, settings.host)
+    base = new_address.keep(store)
+    if address.is_known and base != address.base:
+        say(f"links made before begin with {address.base}; replace that by {base}")
+    app = make_app(
+        store,
+        new_address.root_path,
+        new_address.origin,
+        settings.visitor_rate,
+        host,
+        settings.allowed_hosts,
+        proxies,
     )
-    for name, alpha in (("all ratings", found.before), ("after exclusion", found.after)):
+    log_as_json(settings.log_level)
+    say(
+        f"serving the study on http://{host}:{port}{new_address.root_path}; links begin with {base}"
+    )
+    limits = ConnectionLimits(
+        max_header=settings.max_header,
+        header_timeout=settings.header_timeout,
+        body_timeout=settings.body_timeout,
+    )
+    serve_app(app, socket, settings.grace, limits)
+
+
+def status(settings: StatusSettings) -> None:
+    """Print where the study stands."""
+    with open_store(_database(settings)) as store:
+        study_status = read_status(store)
+    if settings.as_json:
+        print_json(asdict(study_status))
+        return
+    state = "closed" if study_status.closed else "open"
+    items = len(study_status.items)
+    print(
+        f"{state}: {study_status.valid_ratings} of {items * study_status.ratings} valid ratings, "
+        f"{study_status.complete} of {items} items complete"
+    )
+    agreements = {"all ratings": study_status.before, "after exclusion": study_status.after}
+    for name, alpha in agreements.items():
         if alpha.ratings:
             print(f"Krippendorff's alpha, {name} ({alpha.ratings}): {alpha.words}")
     print()
-    _print_people(found.people)
+    _print_people(study_status.people)
 
 
-def review(arguments: Namespace) -> None:
+def review(settings: ReviewSettings) -> None:
     """Decide on an annotator, or list those who are flagged or excluded."""
-    with open_store(_place(arguments)) as store:
-        if arguments.exclude:
-            exclusions.exclude_by_name(store, arguments.exclude, arguments.reason)
-            say(f"{arguments.exclude} is excluded; their slots are open again")
-        elif arguments.reinstate:
-            back, surplus = exclusions.reinstate(store, arguments.reinstate)
-            say(f"{back} ratings count again, {surplus} found their slots filled")
-        elif arguments.clear:
-            exclusions.clear(store, arguments.clear)
-        elif arguments.log:
-            with store.read() as connection:
-                for row in log_lines(connection):
-                    at = datetime.fromtimestamp(row["at"], UTC).strftime("%Y-%m-%d %H:%M:%S")
-                    told = (at, row["actor"], row["action"], row["subject"], row["detail"])
-                    print("  ".join(part for part in told if part))
+    with open_store(_database(settings)) as store:
+        if settings.exclude:
+            exclusions.exclude_by_name(store, settings.exclude, settings.reason)
+            say(f"{settings.exclude} is excluded; their slots are open again")
+        elif settings.reinstate:
+            restored, surplus = exclusions.reinstate(store, settings.reinstate)
+            say(f"{restored} ratings count again, {surplus} found their slots filled")
+        elif settings.clear_flags:
+            exclusions.clear(store, settings.clear_flags)
+        elif settings.log:
+            _print_log(store)
         else:
-            found = read_status(store)
-            named = [each for each in found.people if each.state == "excluded" or each.flagged]
-            if named:
-                _print_people(named)
-            else:
-                print("nobody is flagged or excluded")
+            _print_flagged(store)
 
 
-def close(arguments: Namespace) -> None:
+def _print_log(store: Store) -> None:
+    """Print every decision that was made about annotators."""
+    with store.read() as connection:
+        for row in log_lines(connection):
+            time = datetime.fromtimestamp(row["at"], UTC).strftime("%Y-%m-%d %H:%M:%S")
+            parts = (time, row["actor"], row["action"], row["subject"], row["detail"])
+            print("  ".join(part for part in parts if part))
+
+
+def _print_flagged(store: Store) -> None:
+    """Print the annotators who are flagged or excluded."""
+    listed = [
+        person
+        for person in read_status(store).people
+        if person.state == "excluded" or person.flagged
+    ]
+    if listed:
+        _print_people(listed)
+    else:
+        print("nobody is flagged or excluded")
+
+
+def close(settings: CloseSettings) -> None:
     """Close the study."""
-    with open_store(_place(arguments)) as store:
-        lacking = close_study(store, force=arguments.force)
+    with open_store(_database(settings)) as store:
+        lacking = close_study(store, force=settings.force)
         say(f"closed; {lacking} of {len(store.unit_ids['item'])} items lack ratings")
 
 
-def export(arguments: Namespace) -> None:
-    """Write the files and print their names."""
-    with open_store(_place(arguments)) as store:
-        for path in write_files(store, arguments.folder, unblind=arguments.unblind):
+def export(settings: StudyExportSettings) -> None:
+    """Write the files, and print their names."""
+    with open_store(_database(settings)) as store:
+        for path in write_files(store, settings.folder, unblind=settings.unblind):
             print(path)
 
 
-def erase(arguments: Namespace) -> None:
-    """Forget a person."""
-    with open_store(_place(arguments)) as store:
-        count = people.erase(store, arguments.rater)
-    say(f"{arguments.rater} is forgotten, with {count} answers")
+def erase(settings: EraseSettings) -> None:
+    """Delete a person and their answers."""
+    with open_store(_database(settings)) as store:
+        count = people.erase(store, settings.rater)
+    say(f"{settings.rater} is deleted, with {count} answers")
 
 
-def backup(arguments: Namespace) -> None:
+def backup(settings: BackupSettings) -> None:
     """Copy the database."""
-    with open_store(_place(arguments)) as store:
-        copy(store, arguments.file)
-    say(f"wrote {arguments.file}")
+    with open_store(_database(settings)) as store:
+        copy_database(store, settings.file)
+    say(f"wrote {settings.file}")
 
 
-def _place(arguments: Namespace) -> str:
-    return str(arguments.database or os.environ.get(VARIABLE) or DEFAULT)
+def _database(settings: DatabaseSettings) -> str:
+    """Where the study is stored."""
+    return settings.database or os.environ.get(DATABASE_VARIABLE) or DEFAULT_DATABASE
 
 
-def _from_template(arguments: Namespace) -> str:
+def _text_from_template(settings: InitSettings) -> str:
     """The text of a new study.toml."""
-    if arguments.file.exists():
-        raise InputError(f"{arguments.file} exists already", "leave --items out to use it")
-    count = arguments.annotators
-    if count != "open" and not count.isdecimal():
-        raise InputError(f"--annotators is {count!r}", "give a number, or: open")
-    name = arguments.template or ("pairwise" if arguments.mode == "pairwise" else "helpfulness")
-    if arguments.mode not in (None, STUDIES[name][1]):
+    if settings.file.exists():
+        raise InputError(f"{settings.file} exists already", "leave --items out to use it")
+    annotators: int | str = settings.annotators
+    if settings.annotators.isdecimal():
+        annotators = int(settings.annotators)
+    elif annotators != "open":
+        raise InputError(f"--annotators is {annotators!r}", "give a number, or: open")
+    template = _template_name(settings)
+    folder = settings.file.resolve().parent
+    items = [os.path.relpath(Path(name).resolve(), folder) for name in settings.items]
+    return study_toml(items, template, settings.item_ratings, annotators, settings.seed)
+
+
+def _template_name(settings: InitSettings) -> str:
+    """The template that is asked for by its name or by its mode."""
+    template = settings.template
+    if template is None:
+        template = "pairwise" if settings.mode == "pairwise" else "helpfulness"
+    mode = STUDIES[template][1]
+    if settings.mode not in (None, mode):
         raise InputError(
-            f"--template {name} is {STUDIES[name][1]}, not {arguments.mode}", "leave --mode out"
+            f"--template {template} is {mode}, not {settings.mode}", "leave --mode out"
         )
-    folder = arguments.file.resolve().parent
-    items = [os.path.relpath(Path(name).resolve(), folder) for name in arguments.items]
-    people = count if count == "open" else int(count)
-    return study_toml(items, name, arguments.ratings, people, arguments.seed)
+    return template
 
 
-def _base(arguments: Namespace, store: Store) -> str:
-    """What links begin with: what is given now, or what the study was made or last served with."""
-    before = store.row()["url"] or ""
-    parts = urlsplit(before or ADDRESS)
-    origin, root = f"{parts.scheme}://{parts.netloc}", parts.path
-    host, port = getattr(arguments, "host", None), arguments.port
-    if arguments.url:
-        host_of_url(arguments.url)
-        if not arguments.url.startswith(("http://", "https://")):
-            raise InputError(f"--url is {arguments.url!r}", "give it as https://NAME")
-        origin, root = arguments.url.rstrip("/"), ""
-    elif parts.scheme == "http" and (host or port):
-        # Nobody can follow a link to the address that stands for all of a machine's.
-        name = parts.hostname or "" if host in (None, "0.0.0.0", "::") else host.strip("[]")
-        origin = f"http://{f'[{name}]' if ':' in name else name}:{port or parts.port}"
-    base = origin + (root if arguments.root_path is None else arguments.root_path.rstrip("/"))
-    if base != before:
-        store.keep_address(base)
-    return base
-
-
-def _print(made: Mapping[str, str], base: str) -> None:
+def _print_links(tokens: Mapping[str, str], base: str) -> None:
+    """Print links as CSV."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(("rater_id", "link"))
-    for name, token in made.items():
-        writer.writerow((name, f"{base}{PATHS.get(name, '/join/')}{token}"))
+    for name, token in tokens.items():
+        writer.writerow((name, f"{base}{_PATHS.get(name, _ANNOTATOR_PATH)}{token}"))
 
 
-def _print_people(found: Sequence[PersonStatus]) -> None:
+def _print_people(listed: Sequence[PersonStatus]) -> None:
+    """Print a table of annotators."""
     header = ("rater", "state", "items", "seconds", "attention failed", "gold failed", "flags")
-    rows = [
-        (
-            each.name,
-            each.state + (f": {each.reason}" if each.reason else ""),
-            each.care.items,
-            each.care.median_seconds,
-            f"{each.care.attention_failed} of {each.care.attention}",
-            f"{each.care.gold_failed} of {each.care.gold}",
-            ", ".join(each.care.flags) + (" (looked at)" if each.cleared else ""),
-        )
-        for each in found
-    ]
-    print_table(header, rows, max_cell_length=100)
+    print_table(header, [_person_row(person) for person in listed], longest=100)
+
+
+def _person_row(person: PersonStatus) -> tuple[object, ...]:
+    """What the table says about one annotator."""
+    care = person.care
+    state: str = person.state
+    if person.reason:
+        state += f": {person.reason}"
+    flags = ", ".join(care.flags)
+    if person.cleared:
+        flags += " (looked at)"
+    return (
+        person.name,
+        state,
+        care.items,
+        care.median_seconds,
+        f"{care.attention_failed} of {care.attention}",
+        f"{care.gold_failed} of {care.gold}",
+        flags,
+    )

@@ -1,215 +1,182 @@
-"""`darc train`: policies from preference pairs, a preference, the model of atypical answers."""
+"""`darc train`: policies from preference pairs, a preference, a model of atypical answers."""
 
-from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from darc.cli.commands import Command
 from darc.cli.output import draw, print_json, print_table, progress, say
-from darc.cli.parser import Parser, texts_of
 from darc.errors import InputError, MissingExtra
+from darc.settings.train import (
+    CautionModelSettings,
+    CdpoSettings,
+    DpoSettings,
+    HeadSettings,
+    PolicySettings,
+    PresetListSettings,
+    RdpoSettings,
+    RecipeSettings,
+)
 
 if TYPE_CHECKING:
-    from darc.parts.scorers.caution_models import CautionModel
+    from darc.parts.scorers.caution import Model
+    from darc.train.recipe import Loss, TrainingRecipe
 
-POLICIES = {
-    "dpo": "plain DPO, to compare with",
-    "cdpo": "DPO with label smoothing",
-    "rdpo": "robust DPO, in two forms",
-}
+_MEASURES = ("loss", "margin", "accuracy")
 
 
-def add(parser: Parser) -> None:
-    """Add what it can train."""
-    kinds = parser.add_actions("kind")
-    for kind, text in POLICIES.items():
-        _add_policy(kinds.add_parser(kind, help=text, **texts_of("train")), kind)
-    texts = texts_of("train caution")
-    _add_caution(kinds.add_parser("caution", help="a model of atypical answers", **texts))
-    texts = texts_of("train head")
-    _add_head(kinds.add_parser("head", help="a preference of your own", **texts))
-    listed = kinds.add_parser("presets", help="print the presets: base model, data, every number")
-    listed.add_argument("--json", action="store_true", help="one JSON object a line")
-    listed.set_defaults(run=run_presets)
-
-
-def _add_policy(parser: Parser, kind: str) -> None:
-    from darc.cli.options import add_options
-    from darc.train.losses import NOISE
-    from darc.train.recipe import OPTIONS, PRESETS, TrainingRecipe
-
-    parser.add_argument(
-        "--data", required=True, metavar="FILE", help=".jsonl, .parquet, or OWNER/NAME of the hub"
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
-    if kind == "rdpo":
-        parser.add_argument(
-            "--form",
-            default="sup",
-            choices=("sup", "unbiased"),
-            help="the worst case over smoothing, or unbiased under flips",
-        )
-    if kind != "dpo":
-        parser.add_argument(
-            "--noise", type=float, default=NOISE, help="share of wrong labels, below 0.5"
-        )
-    parser.add_argument(
-        "--preset",
-        default="paper",
-        choices=tuple(PRESETS),
-        help="paper: QLoRA of meta-llama/Llama-3.1-8B-Instruct on a GPU; cpu-small: the embedded "
-        "model here; see darc train presets",
-    )
-    add_options(parser, TrainingRecipe, *OPTIONS, unset="the preset's")
-    parser.add_argument("--held-out", type=float, default=0.1, help="share of prompts kept apart")
-    parser.add_argument("--json", action="store_true", help="what came out as one JSON object")
-    parser.set_defaults(run=run_policy, loss=kind, interrupted="go on with the same command")
-
-
-def _add_caution(parser: Parser) -> None:
-    parser.add_argument(
-        "--data",
-        type=Path,
-        required=True,
-        metavar="SOURCE",
-        help="a folder of darc run, or JSON lines with prompt and response",
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="ends in .json")
-    parser.add_argument(
-        "--form",
-        default="classifier",
-        choices=("classifier", "features", "encoder"),
-        help="a classifier of the embedded features; a prediction of features, whose error counts; "
-        "a transformer encoder, into a folder",
-    )
-    parser.add_argument("--encoder", metavar="MODEL", help="for --form encoder")
-    parser.add_argument(
-        "--target", default="", metavar="MODEL", help="a reward model, for --form features"
-    )
-    parser.add_argument("--epochs", type=int, default=5, help="at most, for --form encoder")
-    parser.add_argument("--seed", type=int, default=7, help="of splits and negatives")
-    parser.add_argument("--json", action="store_true", help="the report as one JSON object")
-    parser.set_defaults(run=run_caution)
-
-
-def _add_head(parser: Parser) -> None:
-    parser.add_argument("pairs", type=Path, metavar="PAIRS", help="pairs, or ratings with texts")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="ends in .npz")
-    parser.add_argument("--texts", type=Path, metavar="FILE", help="the texts of rated candidates")
-    parser.add_argument("--seed", type=int, default=0, help="of the division")
-    parser.add_argument("--json", action="store_true", help="the report as one JSON object")
-    parser.set_defaults(run=run_head)
-
-
-def run_presets(arguments: Namespace) -> None:
+def list_presets(settings: PresetListSettings) -> None:
     """Print what each preset stands for."""
     from darc.train.recipe import DATA, PRESETS
 
     for name, recipe in PRESETS.items():
-        settings = {**recipe.model_dump(), "data": DATA[name]}
-        if arguments.json:
-            print_json({"preset": name, **settings})
+        values = {**recipe.model_dump(), "data": DATA[name]}
+        if settings.as_json:
+            print_json({"preset": name, **values})
             continue
         print(name)
         for key in ("model", "data"):
-            print(f"    {key}: {settings.pop(key)}")
-        print("    " + ", ".join(f"{key}={value}" for key, value in settings.items()))
+            print(f"    {key}: {values.pop(key)}")
+        print("    " + ", ".join(f"{key}={value}" for key, value in values.items()))
 
 
-def run_policy(arguments: Namespace) -> None:
-    """Check, read, train, draw, tell."""
-    from darc.train.curves import draw_curves
-    from darc.train.dpo import train
-    from darc.train.losses import Loss
-    from darc.train.machine import check_training
+def train_dpo(settings: DpoSettings) -> None:
+    """Train with plain DPO."""
+    from darc.train.recipe import Loss
+
+    _train_policy(settings, Loss("dpo"))
+
+
+def train_cdpo(settings: CdpoSettings) -> None:
+    """Train with label smoothing."""
+    from darc.train.recipe import Loss
+
+    _train_policy(settings, Loss("cdpo", settings.label_noise))
+
+
+def train_rdpo(settings: RdpoSettings) -> None:
+    """Train with a robust loss."""
+    from darc.train.recipe import Loss
+
+    _train_policy(settings, Loss(settings.variant, settings.label_noise))
+
+
+def recipe_of(settings: PolicySettings) -> "TrainingRecipe":
+    """The numbers of the preset, with those that the options give."""
+    from darc.train.recipe import PRESETS
+
+    names = settings.model_fields_set & RecipeSettings.model_fields.keys()
+    changes = {name: getattr(settings, name) for name in names}
+    return PRESETS[settings.preset].changed(**changes)
+
+
+def _train_policy(settings: PolicySettings, loss: "Loss") -> None:
+    """Read the pairs, train, draw the curves, and say what came out."""
+    from darc.train.dpo import draw_curves, train
     from darc.train.preferences import read_preferences, split
-    from darc.train.recipe import OPTIONS, PRESETS
+    from darc.train.trainer import check_training
 
-    form = arguments.form if arguments.loss == "rdpo" else arguments.loss
-    loss = Loss(form) if form == "dpo" else Loss(form, arguments.noise)
-    changes = {name: getattr(arguments, name) for name in OPTIONS}
-    recipe = PRESETS[arguments.preset].changed(**changes)
+    recipe = recipe_of(settings)
     check_training(recipe)
-    rows, held_out = split(read_preferences(arguments.data), arguments.held_out, recipe.seed)
-    with progress(f"training {form}", " steps") as report:
-        done = train(rows, held_out, recipe, loss, arguments.out, report, say)
+    rows, held_out = split(read_preferences(settings.data), settings.held_out, recipe.seed)
+    with progress(f"training {loss.form}", " steps") as report:
+        result = train(rows, held_out, recipe, loss, settings.out, report, say)
     try:
-        draw(done.path / "training.png", lambda: draw_curves(done.history, form), "drew")
+        draw(result.path / "training.png", lambda: draw_curves(result.history, loss.form), "drew")
     except MissingExtra as problem:
         say(f"no picture was drawn: {problem}")
-    if arguments.json:
-        told = {"path": str(done.path), "steps": done.steps, "resumed_after": done.resumed}
-        print_json({**told, "before": done.before, "after": done.after, "form": form})
+    if settings.as_json:
+        fields = {
+            "path": str(result.path),
+            "steps": result.steps,
+            "resumed_after": result.resumed,
+            "before": result.before,
+            "after": result.after,
+            "form": loss.form,
+        }
+        print_json(fields)
     else:
-        print(f"{form}: {done.steps} steps on {len(rows)} pairs, {len(held_out)} held out")
-        if done.before is not None and done.after is not None:
-            names = ("loss", "margin", "accuracy")
-            table = [
-                [when, *(f"{numbers[name]:.4f}" for name in names)]
-                for when, numbers in (("before", done.before), ("after", done.after))
-            ]
-            print_table(["held out", *names], table)
-    say(f"use it: --generator transformers:{done.path}")
+        print(f"{loss.form}: {result.steps} steps on {len(rows)} pairs, {len(held_out)} held out")
+        if result.before is not None and result.after is not None:
+            _print_measures({"before": result.before, "after": result.after})
+    say(f"use it: --generator transformers:{result.path}")
 
 
-def _check_out(path: Path, suffix: str) -> None:
-    if path.suffix != suffix:
-        raise InputError(f"{path} does not end in {suffix}", f"name a {suffix} file")
-    if not path.parent.is_dir():
-        raise InputError(f"there is no folder {path.parent}", "create it first")
+def _print_measures(measures: dict[str, Any]) -> None:
+    """Print what was measured on held-out pairs, before and after."""
+    rows: list[list[object]] = []
+    for when, numbers in measures.items():
+        rows.append([when, *(f"{numbers[name]:.4f}" for name in _MEASURES)])
+    print_table(["held out", *_MEASURES], rows)
 
 
-def run_caution(arguments: Namespace) -> None:
-    """Read, fit, write, tell."""
-    from darc.parts.scorers.caution_models import write_model
-    from darc.train.caution import fit_classifier, fit_predictor
-    from darc.train.caution_encoder import fit_encoder
+def train_caution(settings: CautionModelSettings) -> None:
+    """Fit a model of atypical answers, write it, and say how good it is."""
     from darc.train.examples import read_examples
 
-    encoder = arguments.form == "encoder"
-    if encoder != (arguments.encoder is not None):
-        raise InputError(
-            "--encoder and --form encoder go together", "give both: --form encoder --encoder MODEL"
-        )
-    if arguments.target and arguments.form != "features":
-        raise InputError("--target is for --form features", "leave it out")
-    if not encoder:
-        _check_out(arguments.out, ".json")
-    elif arguments.out.is_file():
-        raise InputError(f"{arguments.out} is a file", "give a folder")
-    pairs, seed, out = read_examples(arguments.data), arguments.seed, arguments.out
-    model: CautionModel
-    if encoder:
-        model = fit_encoder(
-            pairs, arguments.encoder, out, seed=seed, epochs=arguments.epochs, tell=say
-        )
-    else:
-        if arguments.form == "features":
-            model = fit_predictor(pairs, seed, target=arguments.target, tell=say)
-        else:
-            model = fit_classifier(pairs, seed, tell=say)
-        write_model(model, out)
-    known = {kind: round(value, 4) for kind, value in model.report["auc"].items()}
-    if arguments.json:
-        print_json({**model.report, "auc": known, "form": model.form})
+    _check_caution(settings)
+    pairs = read_examples(settings.data)
+    model = _fit_caution(settings, pairs)
+    auc = {kind: round(value, 4) for kind, value in model.report["auc"].items()}
+    if settings.as_json:
+        print_json({**model.report, "auc": auc, "form": model.form})
     else:
         print(f"{model.form}: {model.report['fitted']} typical answers fitted")
         print(f"AUC on {model.report['held_out']} held-out answers against negatives:")
-        for kind, value in known.items():
+        for kind, value in auc.items():
             print(f"  {kind:12} {value:.3f}")
-    say(f"use it: --rule caution --side atypicality=caution:{arguments.out}")
+    say(f"use it: --rule caution --side atypicality=caution:{settings.out}")
 
 
-def run_head(arguments: Namespace) -> None:
-    """Read, fit, write, tell."""
+def _check_caution(settings: CautionModelSettings) -> None:
+    """Refuse options that contradict each other."""
+    is_encoder = settings.form == "encoder"
+    if is_encoder != (settings.encoder is not None):
+        raise InputError(
+            "--encoder and --form encoder go together", "give both: --form encoder --encoder MODEL"
+        )
+    if settings.target and settings.form != "features":
+        raise InputError("--target is for --form features", "leave it out")
+    if not is_encoder:
+        _check_out(settings.out, ".json")
+    elif settings.out.is_file():
+        raise InputError(f"{settings.out} is a file", "give a folder")
+
+
+def _fit_caution(settings: CautionModelSettings, pairs: Any) -> "Model":
+    """Fit the model and write it."""
+    from darc.parts.scorers.caution import write_model
+    from darc.train.caution import fit_classifier, fit_encoder, fit_predictor
+
+    if settings.form == "encoder":
+        assert settings.encoder is not None
+        return fit_encoder(
+            pairs,
+            settings.encoder,
+            settings.out,
+            seed=settings.seed,
+            epochs=settings.max_epochs,
+            tell=say,
+        )
+    model: Model
+    if settings.form == "features":
+        model = fit_predictor(pairs, settings.seed, target=settings.target, tell=say)
+    else:
+        model = fit_classifier(pairs, settings.seed, tell=say)
+    write_model(model, settings.out)
+    return model
+
+
+def train_head(settings: HeadSettings) -> None:
+    """Fit a preference, write it, and say how often it is right."""
     from darc.parts.scorers.head import write_preference
     from darc.train.head import fit_head, read_pairs
 
-    _check_out(arguments.out, ".npz")
-    pairs = read_pairs(arguments.pairs, arguments.texts)
-    model = fit_head(pairs, seed=arguments.seed, tell=say)
-    write_preference(model, arguments.out)
+    _check_out(settings.out, ".npz")
+    pairs = read_pairs(settings.pairs, settings.texts)
+    model = fit_head(pairs, seed=settings.seed, tell=say)
+    write_preference(model, settings.out)
     report = model.report
-    if arguments.json:
+    if settings.as_json:
         print_json(report)
     else:
         print(f"fitted to {report['pairs']} pairs of {report['prompts']} prompts")
@@ -217,4 +184,23 @@ def run_head(arguments: Namespace) -> None:
             f"right about {report['accuracy']:.3f} of held-out pairs "
             f"(95 % interval {report['low']:.3f} to {report['high']:.3f}; 0.5 is chance)"
         )
-    say(f"use it: --scorer head:{arguments.out}")
+    say(f"use it: --scorer head:{settings.out}")
+
+
+def _check_out(path: Path, ending: str) -> None:
+    """Refuse a file that could not be written or read again."""
+    if path.suffix != ending:
+        raise InputError(f"{path} does not end in {ending}", f"name a {ending} file")
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {path.parent}", "create it first")
+
+
+_RESUMABLE = "go on with the same command"
+ACTIONS = {
+    "dpo": Command(DpoSettings, train_dpo, _RESUMABLE),
+    "cdpo": Command(CdpoSettings, train_cdpo, _RESUMABLE),
+    "rdpo": Command(RdpoSettings, train_rdpo, _RESUMABLE),
+    "caution": Command(CautionModelSettings, train_caution),
+    "head": Command(HeadSettings, train_head),
+    "presets": Command(PresetListSettings, list_presets),
+}

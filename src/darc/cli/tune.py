@@ -1,93 +1,90 @@
-"""`darc tune`: choose a rule and its strengths on ratings or on a run."""
+"""`darc tune`: choose a rule and its parameters, tested on prompts held out."""
 
 import sys
-from argparse import Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.decision_view import note_wording
+from darc.cli.choosing import note_wording
+from darc.cli.commands import Command
 from darc.cli.output import draw, print_json, print_table, progress, say
-from darc.cli.parser import Parser, add_calibration, add_columns, calibrations_of, load_input
+from darc.cli.sources import load_source, read_calibrations
+from darc.settings.tune import TuneSettings
 
 if TYPE_CHECKING:
     from darc.analysis.tune.advice import Advice
+    from darc.analysis.tune.crossfit import Objective
     from darc.analysis.tune.tuning import Tuned
 
 # The commands that take a rule with its parameters, and whether they take several.
-TAKERS = dict.fromkeys(("ask", "run", "serve", "show"), False)
-TAKERS |= dict.fromkeys(("select", "eval", "simulate"), True)
+RULE_COMMANDS = {
+    "ask": False,
+    "run": False,
+    "serve": False,
+    "show": False,
+    "select": True,
+    "eval": True,
+    "simulate": True,
+}
 
 
-def add(parser: Parser) -> None:
-    """Add the options."""
-    from darc.cli.options import add_options
-    from darc.engine.options import PeopleOptions
-
-    parser.add_argument("source", type=Path, help="file of ratings, or folder made by darc run")
-    parser.add_argument("--objective", choices=("tradeoff", "cvar", "mean"), help="see below")
-    parser.add_argument(
-        "--lambda",
-        dest="lam",
-        type=float,
-        metavar="L",
-        help="weight of sigma in the tradeoff (default: 2)",
-    )
-    parser.add_argument(
-        "--risk-cap", type=float, metavar="SIGMA", help="largest average sigma, with mean"
-    )
-    parser.add_argument(
-        "--rule", action="append", metavar="NAME", help="tune this rule only (repeat for several)"
-    )
-    parser.add_argument("--grid", default="coarse", choices=("coarse", "fine"), help="of settings")
-    parser.add_argument("--folds", type=int, default=5, help="of prompts")
-    parser.add_argument("--repeats", type=int, default=10, help="splits of the samples into halves")
-    splits = ("auto", "rater", "sample")
-    parser.add_argument("--split", default="auto", choices=splits, help="what is split")
-    parser.add_argument("--seed", type=int, default=0, help="of folds and splits")
-    add_options(parser, PeopleOptions, "caution")
-    add_calibration(parser)
-    add_columns(parser)
-    output = parser.add_argument_group("output")
-    output.add_argument("--json", action="store_true", help="one JSON object")
-    output.add_argument("--out", type=Path, metavar="FILE", help="settings as TOML, for --config")
-    output.add_argument("--plot", type=Path, metavar="FILE", help="the surface (.png, .svg, .pdf)")
-
-
-def run(arguments: Namespace) -> None:
-    """Read, tune, tell."""
-    from darc.analysis.calibrating import leak_warning
-    from darc.analysis.tune.advice import recommend, settings_toml
-    from darc.analysis.tune.objective import Objective
-    from darc.analysis.tune.plot import draw_tuned
+def run(settings: TuneSettings) -> None:
+    """Read the ratings, tune, and say what was found."""
+    from darc.analysis.calibrating import leak
+    from darc.analysis.tune.advice import recommend
+    from darc.analysis.tune.surface import draw_tuned
     from darc.analysis.tune.tuning import tune
-    from darc.files import atomic_writer
 
-    lam, cap = 2.0 if arguments.lam is None else arguments.lam, arguments.risk_cap
-    objective = None
-    if (arguments.objective, arguments.lam, cap) != (None, None, None):
-        objective = Objective(arguments.objective or "tradeoff", lam, risk_cap=cap)
-    source, calibrations = load_input(arguments), calibrations_of(arguments)
-    names = ("folds", "repeats", "seed", "split")
-    options = {name: getattr(arguments, name) for name in names}
-    options |= {"rules": arguments.rule, "size": arguments.grid, "calibrations": calibrations}
-    options["caution"] = arguments.caution
-    if arguments.caution is not None and not source.has_raters:
+    source = load_source(settings.source, settings)
+    calibrations = read_calibrations(settings.calibration)
+    if settings.caution is not None and not source.has_raters:
         note_wording("rewrite")
     with progress("tuning", " settings") as report:
-        tuned = tune(source, objective, **options, progress=report)
-    if said := leak_warning(source, calibrations):
-        say(f"warning: {said}")
+        tuned = tune(
+            source,
+            _objective(settings),
+            folds=settings.folds,
+            repeats=settings.splits,
+            seed=settings.seed,
+            split=settings.split,
+            rules=settings.rules or None,
+            size=settings.grid,
+            calibrations=calibrations,
+            caution=settings.caution,
+            progress=report,
+        )
+    warning = leak(source, calibrations)
+    if warning:
+        say(f"warning: {warning}")
     advice = recommend(tuned)
-    if arguments.json:
+    if settings.as_json:
         print_json(as_json(tuned, advice))
     else:
         print_tuned(tuned, advice)
     sys.stdout.flush()
-    if arguments.out is not None:
-        with atomic_writer(arguments.out) as file:
-            file.write(settings_toml(tuned, advice.setting, TAKERS))
-        say(f"the settings are {arguments.out}")
-    draw(arguments.plot, lambda: draw_tuned(advice))
+    _write_settings(tuned, advice, settings)
+    draw(settings.plot, lambda: draw_tuned(advice))
+
+
+def _objective(settings: TuneSettings) -> "Objective | None":
+    """The objective, None if nothing is said about it."""
+    from darc.analysis.tune.crossfit import Objective
+
+    is_given = settings.objective is not None or settings.risk_cap is not None
+    if not is_given and "lam" not in settings.model_fields_set:
+        return None
+    name = settings.objective or "tradeoff"
+    return Objective(name, settings.lam, risk_cap=settings.risk_cap)
+
+
+def _write_settings(tuned: "Tuned", advice: "Advice", settings: TuneSettings) -> None:
+    """Write the recommended settings, if a file is wanted."""
+    from darc.analysis.tune.advice import settings_toml
+    from darc.files import atomic_writer
+
+    if settings.out is None:
+        return
+    with atomic_writer(settings.out) as file:
+        file.write(settings_toml(tuned, advice.setting, RULE_COMMANDS))
+    say(f"the settings are {settings.out}")
 
 
 def print_tuned(tuned: "Tuned", advice: "Advice") -> None:
@@ -134,3 +131,6 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
         "not_tuned": tuned.not_tuned,
         **{name: value for name, value in advice.as_json().items() if name != "tested"},
     }
+
+
+COMMAND = Command(TuneSettings, run)

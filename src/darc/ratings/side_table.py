@@ -21,13 +21,13 @@ DROPOUT = "dropout"
 _FIRST_DROPOUT = "dropout_1"
 # How a side input that is missing can be given.
 _HINTS = {
-    SIMILARITY: "give a file with prompt_id, left_id, right_id, similarity after --side",
+    SIMILARITY: "give a file with prompt_id, left_id, right_id, similarity after --side-file",
     DROPOUT: (
         "give its samples, such as those of the scorer dropout:MODEL, as columns of the "
-        "ratings, or of a file after --side, named dropout_1, dropout_2, ..."
+        "ratings, or of a file after --side-file, named dropout_1, dropout_2, ..."
     ),
 }
-_OTHER_HINT = "give it as a column of the ratings, or of a file after --side, named {}"
+_OTHER_HINT = "give it as a column of the ratings, or of a file after --side-file, named {}"
 
 #: (prompt, candidate), or (prompt, left candidate, right candidate) for similarities.
 Key = tuple[str, ...]

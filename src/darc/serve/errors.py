@@ -50,7 +50,7 @@ def problem_for(error: DarcError) -> Problem:
         case errors.TooLarge():
             return answer_too_large("max_answer", error.limit)
         case errors.TimedOut():
-            message = "the backend did not answer in time; raise --timeout, or ask for less"
+            message = "the backend did not answer in time; raise --backend-timeout, or ask for less"
             return unavailable(message, "upstream_timeout", 504)
         case errors.CircuitOpen():
             message = "the backend has failed too often and is not called for a while"

@@ -7,10 +7,10 @@ from darc.settings.model import SettingsModel, option
 MEGABYTE = 1_000_000
 
 
-class ArrivalSettings(SettingsModel):
+class ConnectionLimits(SettingsModel):
     """How large the headers of a request may be, and how long it may take to arrive.
 
-    A body has `body_timeout` seconds in all, and may pause for half of them.
+    A body may pause for at most half of `body_timeout`.
     """
 
     subject: ClassVar[str] = "limits"
@@ -24,7 +24,7 @@ class ArrivalSettings(SettingsModel):
     )
 
 
-class ListeningSettings(ArrivalSettings):
+class ListeningSettings(ConnectionLimits):
     """Under which names a service is reached, and through which proxies."""
 
     subject: ClassVar[str] = "limits"

@@ -40,14 +40,12 @@ class ScaleSettings(SettingsModel):
         "people who rate an answer below this are unhappy with it (default: the middle of the "
         "scale)",
         "RATING",
-        common=True,
         per_request=True,
     )
     scale: str | None = option(
         None,
         "the lowest and the highest rating that can be given, such as 1-5",
         "LOW-HIGH",
-        common=True,
         per_request=True,
     )
 
@@ -61,7 +59,6 @@ class StandardsSettings(ScaleSettings):
         None,
         "choose only among answers all of whose ratings reach this",
         "RATING",
-        common=True,
         per_request=True,
     )
     poor_below: float | None = option(

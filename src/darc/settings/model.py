@@ -15,6 +15,10 @@ class SettingsModel(BaseModel):
 
     #: The heading of these options in `darc COMMAND --help-all`.
     subject: ClassVar[str] = "options"
+    #: Further options that `--help` shows for a command, besides those that are common anywhere.
+    also_common: ClassVar[tuple[str, ...]] = ()
+    #: What the help text says in place of the defaults, where those come from somewhere else.
+    default_text: ClassVar[str] = ""
 
 
 @dataclass(frozen=True)
@@ -163,12 +167,23 @@ def declaring_class(model: type[BaseModel], name: str) -> type[BaseModel]:
     raise KeyError(name)
 
 
+def ordered_fields(model: type[BaseModel]) -> list[str]:
+    """The fields of a model, its own first and then those of its bases as they are written."""
+    names: dict[str, None] = {}
+    for base in _settings_bases(model):
+        for name in base.__annotations__:
+            if name in model.model_fields:
+                names[name] = None
+    return list(names)
+
+
 def subject_of(model: type[BaseModel], name: str) -> str:
     """The heading of an option in the help text."""
     subject = details_of(model.model_fields[name]).subject
     if subject:
         return subject
-    return getattr(declaring_class(model, name), "subject", SettingsModel.subject)
+    # A class that combines others does not take over the heading of one of them.
+    return vars(declaring_class(model, name)).get("subject", SettingsModel.subject)
 
 
 def _settings_bases(model: type[BaseModel]) -> Iterator[type[BaseModel]]:

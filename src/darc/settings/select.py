@@ -89,6 +89,8 @@ class SelectOutputSettings(DetailsSettings, PlotSettings):
 class SelectSettings(RulesSettings, RatingsFileSettings, SelectOutputSettings, CommandSettings):
     """The options of `darc select`."""
 
+    also_common: ClassVar[tuple[str, ...]] = ("scale", "threshold", "no_rating_below")
+
     source: str = option(
         "-",
         "a file of ratings, a folder with one file per system, or - for standard input",

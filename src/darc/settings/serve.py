@@ -5,10 +5,10 @@ from typing import ClassVar, Literal
 
 from darc.settings.engine import WorkerSettings
 from darc.settings.general import CommandSettings
-from darc.settings.generation import CandidateSettings, StopSettings
+from darc.settings.generation import CandidateSettings, GenerationSettings, StopSettings
 from darc.settings.limits import MEGABYTE, LimitSettings, ListeningSettings
 from darc.settings.method import MethodSettings, SearchSettings
-from darc.settings.model import SettingsModel, option
+from darc.settings.model import SettingsModel, option, same_option
 from darc.settings.sampling import SamplingSettings
 from darc.settings.scoring import ScorerSettings
 
@@ -126,6 +126,12 @@ class ServeCommandSettings(
 ):
     """The options of `darc serve`."""
 
+    generator: str = same_option(
+        GenerationSettings,
+        "generator",
+        text="the same as --backend, written as other commands take it",
+        common=False,
+    )
     make_key: str | None = option(
         None,
         "add a key for this client to the file of --api-keys, print the key, and end",

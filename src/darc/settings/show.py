@@ -51,3 +51,5 @@ class ShowSource(SettingsModel):
 
 class ShowSettings(NewMethodSettings, OutcomeSettings, ShowSource, CommandSettings):
     """The options of `darc show`."""
+
+    also_common: ClassVar[tuple[str, ...]] = ("threshold",)

@@ -8,10 +8,19 @@ from darc.settings.model import SettingsModel, option, same_option
 from darc.settings.ratings import TextsSettings
 
 
-class RecipeSettings(SettingsModel):
+class TrainingSeedSettings(SettingsModel):
+    """The seed of everything that is drawn in training."""
+
+    seed: int = option(
+        7, "seed of everything that is drawn in training", "N", flag="--training-seed", ge=0
+    )
+
+
+class RecipeSettings(TrainingSeedSettings):
     """Every number of a training run."""
 
     subject: ClassVar[str] = "recipe"
+    default_text: ClassVar[str] = "that of the preset"
 
     model: str = option(
         "",
@@ -20,8 +29,6 @@ class RecipeSettings(SettingsModel):
         flag="--base-model",
         common=True,
     )
-    #: Whether the weights are loaded as 4-bit NF4 with double quantisation.
-    quantised: bool = option(False, "load the weights in 4 bits")
     dtype: Literal["fp32", "bf16"] = option("fp32", "the number format of the computation")
     rank: int = option(16, "rank of LoRA", "N", flag="--lora-rank", ge=1)
     alpha: int = option(32, "alpha of LoRA", "N", flag="--lora-alpha", ge=1)
@@ -37,12 +44,9 @@ class RecipeSettings(SettingsModel):
     every: int = option(
         50, "steps between two checkpoints and measurements on held-out pairs", "N", ge=1
     )
-    seed: int = option(
-        7, "seed of everything that is drawn in training", "N", flag="--training-seed", ge=0
-    )
 
 
-class PolicySettings(JsonSettings, CommandSettings):
+class PolicySettings(RecipeSettings, JsonSettings, CommandSettings):
     """The options that `darc train dpo`, `cdpo` and `rdpo` share."""
 
     subject: ClassVar[str] = "options"
@@ -95,7 +99,7 @@ class RdpoSettings(PolicySettings, LabelNoiseSettings):
     )
 
 
-class CautionModelSettings(JsonSettings, CommandSettings):
+class CautionModelSettings(TrainingSeedSettings, JsonSettings, CommandSettings):
     """The options of `darc train caution`."""
 
     subject: ClassVar[str] = "options"
@@ -125,7 +129,6 @@ class CautionModelSettings(JsonSettings, CommandSettings):
         "", "a reward model whose features --form features predicts", "MODEL", common=True
     )
     max_epochs: int = option(5, "the most passes over the data for --form encoder", "N", ge=1)
-    seed: int = same_option(RecipeSettings, "seed")
 
 
 class HeadSettings(TextsSettings, SeedSettings, JsonSettings, CommandSettings):

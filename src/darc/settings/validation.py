@@ -1,6 +1,6 @@
 """Checking settings, with errors of one sentence that name the key at fault."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
@@ -14,14 +14,18 @@ Settings = TypeVar("Settings", bound=BaseModel)
 
 
 def validate_settings(
-    model: type[Settings], data: Mapping[str, Any], where: str = "", context: object = None
+    model: type[Settings],
+    data: Mapping[str, Any],
+    where: str | Callable[[str], str] = "",
+    context: object = None,
 ) -> Settings:
     """Make a settings model from plain values.
 
     Args:
         model: The class of the settings.
         data: The values by name.
-        where: Where they come from, such as the name of a file; errors begin with it.
+        where: Where they come from, such as the name of a file, or a function that says it for a
+            name; errors begin with it.
         context: What the validators of the model get as their context.
 
     Returns:
@@ -34,6 +38,8 @@ def validate_settings(
         return model.model_validate(data, context=context)
     except ValidationError as problem:
         first_error = problem.errors(include_url=False)[0]
+        if callable(where):
+            where = where(str(first_error["loc"][0]) if first_error["loc"] else "")
         raise _input_error(model, first_error, where) from None
 
 

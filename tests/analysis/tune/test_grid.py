@@ -87,11 +87,11 @@ def test_text_of_a_setting() -> None:
 
 def test_a_rule_of_another_package_is_tuned_by_its_own_grid(tmp_path: Path) -> None:
     ratings = tmp_path / "ratings.csv"
-    assert main(["simulate", "--prompts", "12", "--raters", "6", "--out", str(ratings)]) == 0
+    assert main(["simulate", "--n-prompts", "12", "--n-raters", "6", "--out", str(ratings)]) == 0
     code = (
         "import darc_median.trimmed, sys; from darc.cli import main; sys.exit(main(sys.argv[1:]))"
     )
-    rules = ["--rule", "trimmed", "--rule", "lcb", "--repeats", "2"]
+    rules = ["--rule", "trimmed", "--rule", "lcb", "--splits", "2"]
     done = subprocess.run(
         [sys.executable, "-c", code, "tune", str(ratings), *rules],
         capture_output=True,

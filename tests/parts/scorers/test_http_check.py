@@ -26,7 +26,7 @@ def test_reward_server(
 def test_reward_server_of_the_plain_form(
     openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = found(capsys, f"{openai_server.url}/plain", "--form", "plain", "--model", "judge")
+    data = found(capsys, f"{openai_server.url}/plain", "--reward-form", "plain", "--model", "judge")
     assert data["by"]["raw scores"]["result"] == "yes, as far as can be seen"
     assert data["commands"][0].endswith("/plain,form=plain,model=judge")
 
@@ -94,7 +94,7 @@ def test_scores_that_say_little(
         return 200, {"scores": scores[: len(body["pairs"])]}
 
     monkeypatch.setattr(openai_server, "answer", fixed)
-    data = found(capsys, f"{openai_server.url}/mine", "--form", "plain", code=code)
+    data = found(capsys, f"{openai_server.url}/mine", "--reward-form", "plain", code=code)
     assert result in data["by"][what]["result"]
     if min(scores) < -10:
         assert ",low=-180,high=180" in data["commands"][0]

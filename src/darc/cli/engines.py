@@ -1,0 +1,59 @@
+"""Engines made from the settings of a command."""
+
+from typing import TYPE_CHECKING
+
+from darc.cli.output import say
+from darc.cli.sources import read_calibrations
+
+if TYPE_CHECKING:
+    from darc.engine.engine import Engine
+    from darc.settings.engine import ChoiceSettings
+
+
+def make_engine(settings: "ChoiceSettings", with_model: bool = True, workers: int = 0) -> "Engine":
+    """Make the engine of a command.
+
+    Args:
+        settings: The settings of the command.
+        with_model: Whether the engine has a generator.
+        workers: How many processes rewrite and score.
+
+    Returns:
+        The engine, to be closed by the caller.
+    """
+    from darc.engine.engine import Engine
+
+    return Engine(
+        settings.generator if with_model else None,
+        settings=settings,
+        calibration=read_calibrations(settings.calibration),
+        workers=workers,
+    )
+
+
+def say_cost(
+    engine: "Engine", k: int, score_everything: bool = False, wave: int | None = None
+) -> int:
+    """Say on standard error how many grades an answer costs.
+
+    Args:
+        engine: The engine.
+        k: How many answers are graded.
+        score_everything: Whether every answer gets every grade.
+        wave: How many texts are scored at the same time.
+
+    Returns:
+        The largest number of calls; 0 without a panel.
+    """
+    from darc.engine.panel_cost import estimate_panel_cost
+
+    panel = engine.parts.panel
+    if panel is None:
+        return 0
+    cost = estimate_panel_cost(engine.tools, engine.method, k, wave)
+    average = ""
+    if cost.average < cost.most and not score_everything:
+        average = f", about {cost.average} on average"
+    raters = "one rater grades" if len(panel) == 1 else f"a panel of {len(panel)} raters grades"
+    say(f"{raters} {k} answers: at most {cost.most} calls{average}, besides those that write them")
+    return cost.most

@@ -1,0 +1,59 @@
+"""How the summary of a run is printed."""
+
+from typing import Any
+
+from darc.cli.outcome_output import saved_sentence
+from darc.cli.output import print_table
+
+
+def print_summary(totals: dict[str, Any]) -> None:
+    """Print what a run came to, as `darc.runs.run.summary` counts it."""
+    print(_choices_sentence(totals))
+    if totals["saved"]:
+        print(saved_sentence(totals["answers"], totals["saved"]))
+    _print_rewrites(totals)
+    if totals["clipped"]:
+        print(f"scores beyond the bounds of their scorer, clipped: {totals['clipped']:.1%}")
+    for name, count in totals["flags"].items():
+        meaning = ": none of the answers is good" if name == "held" else ""
+        print(f"flagged {name}: {count}{meaning}")
+    if not totals["complete"]:
+        print("scores that cannot matter were left out")
+    print()
+    _print_cost(totals["cost"])
+
+
+def _choices_sentence(totals: dict[str, Any]) -> str:
+    """How many prompts were decided, and how good the choices are."""
+    sentence = f"{totals['prompts']} prompts by {totals['rule']}"
+    mean = totals["choices"]["mean"]
+    if mean is not None:
+        sentence += f"; mean of the choices {mean:.3f}"
+    if totals["unhappy"] is not None:
+        sentence += f"; {totals['unhappy']:.1%} of their ratings are of unhappy raters"
+    return sentence
+
+
+def _print_rewrites(totals: dict[str, Any]) -> None:
+    """Print how many rewrites were accepted, and why the others were not."""
+    accepted = totals["accepted"]
+    refused = sum(totals["refused"].values())
+    if not accepted + refused:
+        return
+    line = f"rewrites: {accepted} accepted ({accepted / (accepted + refused):.0%}), "
+    line += f"{refused} refused"
+    reasons = ", ".join(f"{name} {count}" for name, count in totals["refused"].items())
+    if reasons:
+        line += f" ({reasons})"
+    print(line)
+
+
+def _print_cost(stages: dict[str, dict[str, float]]) -> None:
+    """Print how long each stage took, and what it did in that time."""
+    total = sum(stage["seconds"] for stage in stages.values()) or 1.0
+    rows: list[list[object]] = []
+    for name, stage in stages.items():
+        counts = [f"{count:.0f} {unit}" for unit, count in stage.items() if unit != "seconds"]
+        seconds = stage["seconds"]
+        rows.append([name, f"{seconds:.2f}", f"{seconds / total:.0%}", ", ".join(counts)])
+    print_table(["stage", "seconds", "share", ""], rows)
