@@ -8,7 +8,8 @@ import pytest
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.train.pairs import PairChoosing, make_pairs
+from darc.settings.pairs import PairSettings
+from darc.train.pairs import make_pairs
 
 # Calm 6, divided 6.5, poor 3, and one without ratings.
 SAMPLES = np.array([[[[6, 6, 6.2, 5.8], [10, 10, 5, 1], [3, 3, 3, 3.2], [np.nan] * 4]]])
@@ -20,7 +21,7 @@ def made(
     """The pairs of candidates a, b, c and d, and their counts."""
     tally = Counter[str]()
     given = SAMPLES[..., :ratings], ["Why?"], [list(texts)]
-    return list(make_pairs(*given, PairChoosing(**settings), tally)), tally
+    return list(make_pairs(*given, PairSettings(**settings), tally)), tally
 
 
 def couples(**settings: Any) -> list[tuple[int, int]]:
@@ -34,7 +35,7 @@ def couple(row: dict[str, Any]) -> tuple[int, int]:
 
 def test_mean_and_value_choose_differently() -> None:
     assert couples() == [(1, 2)]
-    assert couples(by="value") == [(0, 1)]
+    assert couples(order_by="value") == [(0, 1)]
     assert couples(which="all") == [(1, 0), (1, 2), (0, 2)]
 
 

@@ -45,7 +45,7 @@ def run(settings: AskSettings) -> None:
 
 def _choose(engine: "Engine", prompt: "Prompt", question: str, settings: AskSettings) -> "Outcome":
     """Choose among the user's own answers."""
-    from darc.runs.questions import read_answers
+    from darc.runs.answers import read_answers
 
     answers = read_answers(settings.answers, prompt.id, settings.answer, question)
     say_cost(engine, len(answers), settings.full)

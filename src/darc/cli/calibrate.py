@@ -72,14 +72,14 @@ def _read(file: str) -> "tuple[Calibrations, str]":
 
 def _learn(settings: CalibrateSettings) -> "tuple[Calibrations, str]":
     """Learn calibrations, and say from what."""
-    from darc.analysis.calibrating import calibrate_against, calibrate_source
+    from darc.analysis.calibrating import calibrate_against, calibrate_ratings
 
     assert settings.source is not None
     source = load_source(settings.source, settings)
     if len(source.prompt_ids) < 2:
         raise InputError(f"{settings.source} has one prompt", "give the ratings of many prompts")
     if settings.ratings is None:
-        return calibrate_source(source, settings.lam), _counted(source)
+        return calibrate_ratings(source, settings.lam), _counted(source)
     people = load_source(settings.ratings, settings)
     calibrations = calibrate_against(source, people, settings.lam)
     return calibrations, f"{_counted(source)}; judged by {_counted(people)}"

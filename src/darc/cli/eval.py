@@ -12,8 +12,9 @@ from darc.settings.evaluate import EvaluateCommandSettings
 from darc.settings.validation import validate_settings
 
 if TYPE_CHECKING:
-    from darc.analysis.evaluate.contest import Contest, ContestSettings
+    from darc.analysis.evaluate.contest import Contest
     from darc.analysis.evaluate.evaluation import Evaluation
+    from darc.analysis.evaluate.settings import ContestSettings
     from darc.analysis.frame import Frame
     from darc.analysis.tune.advice import Advice
     from darc.ratings.ratings import Ratings
@@ -65,7 +66,7 @@ def run(settings: EvaluateCommandSettings) -> None:
 
 def contest_settings_of(settings: EvaluateCommandSettings) -> "ContestSettings":
     """The settings of the evaluation itself."""
-    from darc.analysis.evaluate.contest import ContestSettings
+    from darc.analysis.evaluate.settings import ContestSettings
 
     values = {name: getattr(settings, name) for name in _SAME_NAMES}
     values["calibrations"] = read_calibrations(settings.calibration)
@@ -78,7 +79,7 @@ def contest_settings_of(settings: EvaluateCommandSettings) -> "ContestSettings":
 def _advise(source: "Ratings", settings: "ContestSettings") -> "Advice":
     """Which rule suits a source."""
     from darc.analysis.tune.advice import advise
-    from darc.analysis.tune.crossfit import Objective
+    from darc.analysis.tune.objective import Objective
 
     objective = None
     if settings.lam not in (None, 2.0):
@@ -102,7 +103,7 @@ def _write_report(
 ) -> None:
     """Write the report with every table and figure."""
     from darc import __version__
-    from darc.analysis.report.page import write_evaluation
+    from darc.analysis.report.folder import write_evaluation
 
     assert settings.out is not None
     with progress("drawing", " figures") as report:

@@ -11,8 +11,8 @@ _COMPLETE_FORMATS = ("tidy", "parquet")
 
 def run(settings: ExportSettings) -> None:
     """Write the file, and print its path."""
+    from darc.runs.export import export_run
     from darc.runs.folder import RunFolder, check_complete, check_finished
-    from darc.runs.results import export
 
     folder = RunFolder(settings.folder)
     if settings.format in _COMPLETE_FORMATS:
@@ -23,7 +23,7 @@ def run(settings: ExportSettings) -> None:
     if path is None:
         place = settings.folder.resolve()
         path = place.parent / f"{place.name}.{settings.format}{_ENDINGS[settings.format]}"
-    count = export(folder, settings.format, path, settings.name)
+    count = export_run(folder, settings.format, path, settings.name)
     print(path)
     say(f"{count} entries")
 

@@ -13,13 +13,12 @@ from darc.files import atomic_writer
 from darc.settings.importing import ImportSettings
 
 if TYPE_CHECKING:
-    from darc.ratings.foreign_formats import Judgements
+    from darc.ratings.judgements import Judgements
 
 
 def run(settings: ImportSettings) -> None:
     """Read the judgements, write them, and say what was understood."""
-    from darc.ratings.foreign_formats import parse_scale
-    from darc.ratings.importing import read_judgements
+    from darc.ratings.importing import parse_scale, read_judgements
 
     scale = {}
     if settings.words:

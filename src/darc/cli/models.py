@@ -7,12 +7,14 @@ from darc.cli.output import print_json, say
 from darc.settings.lists import ModelInstallSettings, ModelListSettings
 
 if TYPE_CHECKING:
-    from darc.models.installed import CatalogueEntry, Installed
+    from darc.models.catalogue import CatalogueEntry
+    from darc.models.installed import Installed
 
 
 def install_model(settings: ModelInstallSettings) -> None:
     """Install a model, and print where it is."""
-    from darc.models.installed import DEFAULT, install, lookup
+    from darc.models.catalogue import DEFAULT, lookup
+    from darc.models.installing import install
 
     model = lookup(settings.name or DEFAULT)
     installed = install(model.name, say)
@@ -24,7 +26,8 @@ def install_model(settings: ModelInstallSettings) -> None:
 
 def list_models(settings: ModelListSettings) -> None:
     """Print every model that can be installed."""
-    from darc.models.installed import CATALOGUE, find
+    from darc.models.catalogue import CATALOGUE
+    from darc.models.installed import find
 
     for model in CATALOGUE.values():
         installed = find(model.name)

@@ -14,7 +14,7 @@ _CONTENTIOUS_FATES = {"keep": "kept", "drop": "dropped", "soft": "kept with soft
 def run(settings: PairsCommandSettings) -> None:
     """Read the ratings, write the pairs, and print how many there are."""
     from darc.analysis.reading import load_ratings
-    from darc.train.preferences import make_pairs
+    from darc.train.pairs import make_pairs
 
     source = load_ratings(settings.source, settings.texts)
     if not source.texts or not any(source.questions):

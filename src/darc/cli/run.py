@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 def run(settings: RunCommandSettings) -> None:
     """Open the folder, run, and print the summary."""
-    from darc.runs.folder import RunFolder, keep_calibration, manifest
+    from darc.runs.folder import RunFolder
+    from darc.runs.manifest import keep_calibration, make_manifest
     from darc.runs.questions import find_questions
-    from darc.runs.run import summary
+    from darc.runs.summary import summarize_run
 
     workers = _worker_count(settings)
     _check_cluster(settings)
@@ -42,7 +43,7 @@ def run(settings: RunCommandSettings) -> None:
         engine.method = replace(engine.method, normalize=normalize)
         # Refuses scorers that cannot be put on this scale, before anything is made.
         engine.method.scale(engine.tools.empty_scores((), 0), lazily=is_lazy)
-        content = {**manifest(questions.digest, engine), "shard_size": settings.shard_size}
+        content = {**make_manifest(questions.digest, engine), "shard_size": settings.shard_size}
         folder.open(content, settings.restart)
         calibration = keep_calibration(folder, engine)
         settings = settings.model_copy(update={"normalize": normalize, "calibration": calibration})
@@ -52,7 +53,7 @@ def run(settings: RunCommandSettings) -> None:
         say_cost(engine, engine.sampling.k, score_everything=not is_lazy)
         write_run_file(RunSettings, settings, settings.out / "run.toml")
         _run_stages(settings, engine, folder, questions, workers)
-        totals = summary(folder, engine.method)
+        totals = summarize_run(folder, engine.method)
     if settings.as_json:
         print_json({**totals, "folder": str(settings.out)})
     else:

@@ -7,7 +7,7 @@ from darc.cli.output import print_table
 
 
 def print_summary(totals: dict[str, Any]) -> None:
-    """Print what a run came to, as `darc.runs.run.summary` counts it."""
+    """Print what a run came to, as `darc.runs.summary` counts it."""
     print(_choices_sentence(totals))
     if totals["saved"]:
         print(saved_sentence(totals["answers"], totals["saved"]))

@@ -9,7 +9,7 @@ from darc.cli.output import say
 from darc.cli.sources import read_calibrations
 from darc.cli.toy_model import toy_model_note
 from darc.errors import InputError, extra_needed
-from darc.settings.limits import ConnectionLimits
+from darc.settings.limits import ArrivalSettings
 from darc.settings.serve import GatewaySettings, ServeCommandSettings
 from darc.settings.validation import validate_settings
 
@@ -44,7 +44,7 @@ def run(settings: ServeCommandSettings) -> None:
     say(f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1")
     say_room(gateway_settings, gateway)
     _log_notes(gateway_settings)
-    limits = ConnectionLimits(
+    limits = ArrivalSettings(
         max_header=settings.max_header,
         header_timeout=settings.header_timeout,
         body_timeout=settings.body_timeout,

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 def run(settings: ShowSettings) -> None:
     """Read the outcome, decide again if asked to, and print it."""
-    from darc.runs.folder import RunFolder, method_of
-    from darc.runs.results import read_outcome
+    from darc.runs.folder import RunFolder
+    from darc.runs.manifest import method_of
+    from darc.runs.outcomes import read_outcome
 
     folder = RunFolder(settings.folder)
     run_method = method_of(folder)

@@ -12,7 +12,7 @@ from darc.cli.output import print_json, print_table, say
 from darc.cli.study_address import StudyAddress
 from darc.errors import InputError
 from darc.files import atomic_writer
-from darc.settings.limits import ConnectionLimits
+from darc.settings.limits import ArrivalSettings
 from darc.settings.study import (
     BackupSettings,
     CloseSettings,
@@ -142,7 +142,7 @@ def serve(settings: StudyServeSettings) -> None:
     say(
         f"serving the study on http://{host}:{port}{new_address.root_path}; links begin with {base}"
     )
-    limits = ConnectionLimits(
+    limits = ArrivalSettings(
         max_header=settings.max_header,
         header_timeout=settings.header_timeout,
         body_timeout=settings.body_timeout,
@@ -282,7 +282,7 @@ def _print_links(tokens: Mapping[str, str], base: str) -> None:
 def _print_people(listed: Sequence[PersonStatus]) -> None:
     """Print a table of annotators."""
     header = ("rater", "state", "items", "seconds", "attention failed", "gold failed", "flags")
-    print_table(header, [_person_row(person) for person in listed], longest=100)
+    print_table(header, [_person_row(person) for person in listed], max_cell_length=100)
 
 
 def _person_row(person: PersonStatus) -> tuple[object, ...]:

@@ -18,8 +18,9 @@ from darc.settings.train import (
 )
 
 if TYPE_CHECKING:
-    from darc.parts.scorers.caution import Model
-    from darc.train.recipe import Loss, TrainingRecipe
+    from darc.parts.scorers.caution_models import CautionModel
+    from darc.train.losses import Loss
+    from darc.train.recipe import TrainingRecipe
 
 _MEASURES = ("loss", "margin", "accuracy")
 
@@ -41,21 +42,21 @@ def list_presets(settings: PresetListSettings) -> None:
 
 def train_dpo(settings: DpoSettings) -> None:
     """Train with plain DPO."""
-    from darc.train.recipe import Loss
+    from darc.train.losses import Loss
 
     _train_policy(settings, Loss("dpo"))
 
 
 def train_cdpo(settings: CdpoSettings) -> None:
     """Train with label smoothing."""
-    from darc.train.recipe import Loss
+    from darc.train.losses import Loss
 
     _train_policy(settings, Loss("cdpo", settings.label_noise))
 
 
 def train_rdpo(settings: RdpoSettings) -> None:
     """Train with a robust loss."""
-    from darc.train.recipe import Loss
+    from darc.train.losses import Loss
 
     _train_policy(settings, Loss(settings.variant, settings.label_noise))
 
@@ -71,9 +72,10 @@ def recipe_of(settings: PolicySettings) -> "TrainingRecipe":
 
 def _train_policy(settings: PolicySettings, loss: "Loss") -> None:
     """Read the pairs, train, draw the curves, and say what came out."""
-    from darc.train.dpo import draw_curves, train
+    from darc.train.curves import draw_curves
+    from darc.train.dpo import train
+    from darc.train.machine import check_training
     from darc.train.preferences import read_preferences, split
-    from darc.train.trainer import check_training
 
     recipe = recipe_of(settings)
     check_training(recipe)
@@ -142,10 +144,11 @@ def _check_caution(settings: CautionModelSettings) -> None:
         raise InputError(f"{settings.out} is a file", "give a folder")
 
 
-def _fit_caution(settings: CautionModelSettings, pairs: Any) -> "Model":
+def _fit_caution(settings: CautionModelSettings, pairs: Any) -> "CautionModel":
     """Fit the model and write it."""
-    from darc.parts.scorers.caution import write_model
-    from darc.train.caution import fit_classifier, fit_encoder, fit_predictor
+    from darc.parts.scorers.caution_models import write_model
+    from darc.train.caution import fit_classifier, fit_predictor
+    from darc.train.caution_encoder import fit_encoder
 
     if settings.form == "encoder":
         assert settings.encoder is not None
@@ -157,7 +160,7 @@ def _fit_caution(settings: CautionModelSettings, pairs: Any) -> "Model":
             epochs=settings.max_epochs,
             tell=say,
         )
-    model: Model
+    model: CautionModel
     if settings.form == "features":
         model = fit_predictor(pairs, settings.seed, target=settings.target, tell=say)
     else:

@@ -11,7 +11,7 @@ from darc.settings.tune import TuneSettings
 
 if TYPE_CHECKING:
     from darc.analysis.tune.advice import Advice
-    from darc.analysis.tune.crossfit import Objective
+    from darc.analysis.tune.objective import Objective
     from darc.analysis.tune.tuning import Tuned
 
 # The commands that take a rule with its parameters, and whether they take several.
@@ -28,9 +28,9 @@ RULE_COMMANDS = {
 
 def run(settings: TuneSettings) -> None:
     """Read the ratings, tune, and say what was found."""
-    from darc.analysis.calibrating import leak
+    from darc.analysis.calibrating import leak_warning
     from darc.analysis.tune.advice import recommend
-    from darc.analysis.tune.surface import draw_tuned
+    from darc.analysis.tune.plot import draw_tuned
     from darc.analysis.tune.tuning import tune
 
     source = load_source(settings.source, settings)
@@ -51,7 +51,7 @@ def run(settings: TuneSettings) -> None:
             caution=settings.caution,
             progress=report,
         )
-    warning = leak(source, calibrations)
+    warning = leak_warning(source, calibrations)
     if warning:
         say(f"warning: {warning}")
     advice = recommend(tuned)
@@ -66,7 +66,7 @@ def run(settings: TuneSettings) -> None:
 
 def _objective(settings: TuneSettings) -> "Objective | None":
     """The objective, None if nothing is said about it."""
-    from darc.analysis.tune.crossfit import Objective
+    from darc.analysis.tune.objective import Objective
 
     is_given = settings.objective is not None or settings.risk_cap is not None
     if not is_given and "lam" not in settings.model_fields_set:

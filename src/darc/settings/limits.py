@@ -7,7 +7,7 @@ from darc.settings.model import SettingsModel, option
 MEGABYTE = 1_000_000
 
 
-class ConnectionLimits(SettingsModel):
+class ArrivalSettings(SettingsModel):
     """How large the headers of a request may be, and how long it may take to arrive.
 
     A body may pause for at most half of `body_timeout`.
@@ -24,7 +24,7 @@ class ConnectionLimits(SettingsModel):
     )
 
 
-class ListeningSettings(ConnectionLimits):
+class ListeningSettings(ArrivalSettings):
     """Under which names a service is reached, and through which proxies."""
 
     subject: ClassVar[str] = "limits"

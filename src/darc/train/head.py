@@ -15,8 +15,9 @@ from darc.errors import InputError
 from darc.models.embeddings import best_embedder
 from darc.parts.scorers.base import Embedder, Pair, sigmoid
 from darc.parts.scorers.head import Preference, measure
+from darc.settings.pairs import PairSettings
 from darc.train.examples import read_messages
-from darc.train.pairs import PairChoosing, make_pairs
+from darc.train.pairs import make_pairs
 from darc.types import Message, Prompt
 from darc.typing import Array
 
@@ -73,7 +74,7 @@ def _pairs_of_ratings(path: Path, texts: Path | None) -> list[tuple[None, Any]]:
             f"{path} has neither pairs nor ratings with texts",
             "write prompt, chosen, rejected per line, or give the texts of ratings by --texts",
         )
-    choosing = PairChoosing(which="all")
+    choosing = PairSettings(which="all")
     rows = make_pairs(ratings.samples, ratings.questions, ratings.texts, choosing, Counter())
     return [(None, row) for row in rows]
 

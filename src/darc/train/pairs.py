@@ -3,50 +3,21 @@
 from collections.abc import Iterator, MutableMapping, Sequence
 from itertools import combinations
 from statistics import NormalDist
-from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from darc.decide.statistics.summary import statistics
 from darc.errors import InputError
-from darc.settings.model import SettingsModel
+from darc.settings.pairs import PairSettings
 from darc.train.preferences import Row
 from darc.typing import Array
-
-
-class PairChoosing(SettingsModel):
-    """How pairs are made.
-
-    A pair is contentious when the probability that someone prefers the chosen answer is below
-    `agreement`: Phi(difference / sqrt(sigma_a^2 + sigma_b^2)), the two being judged independently.
-    """
-
-    by: Literal["mean", "value"] = Field(
-        default="mean", description="what the answers are ordered by"
-    )
-    margin: float = Field(default=0.0, ge=0, description="the smallest difference of a pair")
-    which: Literal["extremes", "all"] = Field(
-        default="extremes",
-        description="best against worst answer of a prompt, or all pairs",
-    )
-    contentious: Literal["keep", "drop", "soft"] = Field(
-        default="keep",
-        description="pairs that people would disagree about: keep them, drop them, or write down "
-        "the probability of every label",
-    )
-    agreement: float = Field(
-        default=0.75, ge=0.5, le=1, description="below this probability a pair is contentious"
-    )
-    beta: float = Field(default=1.0, description="risk aversion")
-    gamma: float = Field(default=1.0, description="hedge over scorers")
 
 
 def make_pairs(
     samples: Array,
     questions: Sequence[str],
     texts: Sequence[Sequence[str]],
-    choosing: PairChoosing,
+    choosing: PairSettings,
     counts: MutableMapping[str, int],
 ) -> Iterator[Row]:
     """Make the rows of a preference file; O(P K^2) for all pairs.
@@ -69,7 +40,7 @@ def make_pairs(
         InputError: Contentious pairs are wanted, but no candidate has two ratings.
     """
     summary = statistics(samples, choosing.beta, choosing.gamma)
-    ranking = summary.mean if choosing.by == "mean" else summary.value
+    ranking = summary.mean if choosing.order_by == "mean" else summary.value
     if choosing.contentious != "keep" and np.isnan(summary.sigma).all():
         raise InputError(
             "contentious pairs cannot be recognised: no candidate has two ratings",
