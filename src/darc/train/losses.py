@@ -36,7 +36,7 @@ class Loss:
             raise InputError(
                 f"the noise of {self.form} is {self.noise:g}: with half of the labels wrong there "
                 "is nothing to learn",
-                "give --noise 0 or more, below 0.5",
+                "give --label-noise 0 or more, below 0.5",
             )
 
     @property

@@ -45,7 +45,7 @@ def check_training(recipe: TrainingRecipe) -> ModelSource:
     """
     loading.require_torch("training", "peft", "trl", "datasets", extra="train")
     if not recipe.model:
-        raise InputError("there is no model to train", "name one: --model MODEL")
+        raise InputError("there is no model to train", "name one: --base-model MODEL")
     machine = _inspect_machine()
     # A missing GPU is reported before the model is looked for.
     check_machine(recipe, None, machine)
