@@ -130,16 +130,17 @@ def _json_fields(
 
 
 def _check_paper(settings: EvaluateCommandSettings) -> None:
+    """Recompute the published tables, and say which cells do not follow."""
     from darc.analysis.frame import write_frames
-    from darc.analysis.paper import check_frame, checks, summary
+    from darc.analysis.paper import checks_summary, checks_table, paper_checks
 
-    found = checks()
+    checks = paper_checks()
     if settings.out is not None:
-        write_frames([check_frame(found)], settings.out)
+        write_frames([checks_table(checks)], settings.out)
     if settings.as_json:
-        print_json(check_frame(found).records())
+        print_json(checks_table(checks).records())
     else:
-        print(summary(found))
+        print(checks_summary(checks))
 
 
 def _print(result: "Evaluation", said: Sequence[str], folder: Path | None) -> None:
