@@ -55,7 +55,7 @@ def test_settings_come_from_a_file(
     ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = tmp_path / "eval.toml"
-    settings.write_text('[eval]\nrule = ["lcb"]\nrepeats = 2\nlam = "1"\n', encoding="utf-8")
+    settings.write_text('[eval]\nrule = ["lcb"]\nsplits = 2\nlam = "1"\n', encoding="utf-8")
     assert main(["eval", str(ratings), "--config", str(settings)]) == 0
     printed = capsys.readouterr().out
     assert "over 2 splits" in printed

@@ -43,7 +43,7 @@ def test_samples_without_the_original(
         assert nothing.returncode == 2
         assert "nothing to score" in nothing.stderr
     for name in ("ask", "run", "serve"):
-        told = darc(environment, name, "--help")
+        told = darc(environment, name, "--help-all")
         assert "--no-original" in told.stdout
         assert "--max-attempts" in told.stdout
 
