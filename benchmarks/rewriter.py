@@ -20,7 +20,10 @@ GOAL = 2.0
 # Both versions are measured by the same lines, each in a process of its own.
 MEASURE = """
 import json, sys, time
-from darc.parts.rewriters import RulesRewriter, rewrite_candidate
+try:
+    from darc.parts.rewriters import RulesRewriter, rewrite_candidate
+except ImportError:
+    from darc.perturb import RulesRewriter, perturb as rewrite_candidate
 from darc.types import Candidate, Message, Prompt
 
 family, *files = sys.argv[1:]

@@ -1,1 +1,1 @@
-"""English as text: words, numbers, senses, Markdown and phrase lists for rewrites and scorers."""
+"""English text for rewriters and scorers: words, sentences, numbers, synonyms and Markdown."""

@@ -41,10 +41,10 @@ def describe_difference(what: str, before: "Counter[str]", after: "Counter[str]"
 
 
 def _list_names(names: list[str]) -> str:
-    shown = ", ".join(repr(_shorten(name)) for name in names[:_MAX_NAMES])
+    listed = ", ".join(repr(_shorten(name)) for name in names[:_MAX_NAMES])
     if len(names) > _MAX_NAMES:
-        return f"{shown} and {len(names) - _MAX_NAMES} more"
-    return shown
+        return f"{listed} and {len(names) - _MAX_NAMES} more"
+    return listed
 
 
 def _shorten(name: str) -> str:

@@ -191,7 +191,7 @@ class RulesDrawing:
     #: The number of draws in a row that brought nothing new.
     repeats: int = 0
     #: All texts drawn so far, masked and with normalised white space.
-    drawn: set[str] = field(default_factory=set)
+    drawn_texts: set[str] = field(default_factory=set)
 
     @property
     def exhausted(self) -> bool:
@@ -220,12 +220,12 @@ class RulesDrawing:
         text = draw_rewrite(self.masked.text, self.family, draws, emphasise=emphasise)
         self.draw_count += 1
         self.repeats += 1
-        if text not in self.drawn:
+        if text not in self.drawn_texts:
             normalised = normalise_spaces(self.masked.restore(text))
-            if normalised not in self.drawn and normalised not in seen:
+            if normalised not in self.drawn_texts and normalised not in seen:
                 self.repeats = 0
                 self.texts.add(text)
-            self.drawn |= {text, normalised}
+            self.drawn_texts |= {text, normalised}
         return None
 
 

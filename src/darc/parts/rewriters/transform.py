@@ -63,15 +63,14 @@ class Substitution(NamedTuple):
 
         def replace(match: Match) -> str:
             if isinstance(replacement, str):
-                new = match.expand(replacement)
+                new_text: str | None = match.expand(replacement)
             else:
-                made = replacement(match, draws)
-                if made is None:
-                    return match.group()
-                new = made
+                new_text = replacement(match, draws)
+            if new_text is None:
+                return match.group()
             if probability < 1 and not draws.chance(probability):
                 return match.group()
-            return match_case(match.group(), new)
+            return match_case(match.group(), new_text)
 
         return pattern.sub(replace, text)
 

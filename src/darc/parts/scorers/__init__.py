@@ -1,10 +1,9 @@
-"""Scorers of an answer to a prompt; importing this package registers them.
+"""Scorers of answers to prompts; importing this package registers them.
 
-`relevance`, `fluency`, `form` and `harm` need no language model; `http`, `judge` and `python` ask a
-server, a language model or a function of yours; `reward` (or `transformers`), `dropout` and
-`loglik` need the extra `hf`;
-`caution` and `head` read what `darc train` fitted.
-None loads anything before it is made.
+`relevance`, `fluency`, `form` and `harm` need no language model. `http`, `judge` and `python` use a
+server, a language model or a function of yours. `reward` (or `transformers`), `dropout` and
+`loglik` need the extra `hf`. `caution` and `head` use what `darc train` fitted. None of them loads
+anything before it is made.
 """
 
 from darc.parts.scorers.base import Embedder, Scorer, normalise_scores

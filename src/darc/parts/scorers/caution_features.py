@@ -108,11 +108,11 @@ class PairFeatures:
 def _relation_features(prompt: Array, parts: Array, lengths: Array) -> list[float]:
     """How a prompt (d,) and the sentences (sentences, d) of an answer lie to each other."""
     to_prompt = parts @ prompt
-    whole = lengths @ parts
-    norm = float(np.linalg.norm(whole)) or 1.0
+    answer = lengths @ parts
+    norm = float(np.linalg.norm(answer)) or 1.0
     between = parts @ parts.T
     count = len(parts)
-    fit = np.sort(_cosines_to_rest(prompt, parts, lengths, whole))
+    fit = np.sort(_cosines_to_rest(prompt, parts, lengths, answer))
     closest = np.maximum(to_prompt, (between - 2.0 * np.eye(count)).max(axis=1))
     # A short sentence is far from all others, whatever it says.
     lonely = np.sort(closest + 0.35 * np.exp(-lengths / 40.0))
@@ -126,7 +126,7 @@ def _relation_features(prompt: Array, parts: Array, lengths: Array) -> list[floa
         outlier_gap = float(fit[1] - fit[0])
         order = float(between[0, 1:].mean() - others.mean())
     return [
-        float(whole @ prompt) / norm,
+        float(answer @ prompt) / norm,
         float(np.sort(to_prompt)[-3:].mean()),
         float(to_prompt.mean()),
         float(to_prompt.min()),
@@ -142,9 +142,9 @@ def _relation_features(prompt: Array, parts: Array, lengths: Array) -> list[floa
     ]
 
 
-def _cosines_to_rest(prompt: Array, parts: Array, lengths: Array, whole: Array) -> Array:
+def _cosines_to_rest(prompt: Array, parts: Array, lengths: Array, answer: Array) -> Array:
     """The cosine of each sentence to the other sentences and the prompt, (sentences,)."""
-    rest = whole[None, :] - lengths[:, None] * parts + lengths.mean() * prompt[None, :]
+    rest = answer[None, :] - lengths[:, None] * parts + lengths.mean() * prompt[None, :]
     norms = np.linalg.norm(rest, axis=1)
     return np.asarray(np.einsum("sd,sd->s", parts, rest) / np.where(norms > 0, norms, 1.0))
 

@@ -61,7 +61,8 @@ def _as_texts(argument: bool | int | str | Sequence[str]) -> Sequence[str]:
 
 def _read_parts(texts: Sequence[str]) -> _PanelParts:
     parts = _PanelParts()
-    for text in (part.strip() for whole in texts for part in _BETWEEN_JUDGES.split(whole)):
+    parts_of_texts = [part.strip() for text in texts for part in _BETWEEN_JUDGES.split(text)]
+    for text in parts_of_texts:
         if text.startswith(f"{JUDGE}:"):
             parts.judges.append(text)
         elif text.isdecimal():

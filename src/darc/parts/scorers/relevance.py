@@ -90,12 +90,13 @@ class Relevance(EmbeddingScorer):
 def _similarity(prompt: Array, parts: Array, lengths: Array) -> float:
     """Mean of the cosines of a prompt to the whole answer and to its best sentences.
 
-    The whole is the mean of its parts weighted by length, so that nothing is embedded twice.
+    The vector of the answer is the mean of its parts weighted by length, so that nothing is
+    embedded twice.
     """
-    whole = lengths @ parts
-    norm = float(np.linalg.norm(whole)) or 1.0
+    answer = lengths @ parts
+    norm = float(np.linalg.norm(answer)) or 1.0
     best_cosines = np.sort(parts @ prompt)[-_BEST_SENTENCES:]
-    return 0.5 * float(whole @ prompt) / norm + 0.5 * float(best_cosines.mean())
+    return 0.5 * float(answer @ prompt) / norm + 0.5 * float(best_cosines.mean())
 
 
 def _cost(question: PromptWords, text: Text) -> float:
