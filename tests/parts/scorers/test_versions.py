@@ -23,7 +23,7 @@ SHIPPED = (
 )  # fmt: skip
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
-    "background", "errors", "files", "types", "typing", "registry", "models.remote",
+    "background", "errors", "files", "json_files", "types", "typing", "registry", "models.remote",
     "models.catalogue", "models.chat_models", "models.completion", "models.file_hash",
     "models.importing", "models.installed", "models.transformers.generation",
     "models.transformers.sampling",
