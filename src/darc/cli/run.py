@@ -19,7 +19,7 @@ from darc.settings.run_file import write_run_file
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
     from darc.runs.folder import RunFolder
-    from darc.runs.on_ray import Cluster
+    from darc.runs.cluster import Cluster
     from darc.runs.questions import Questions
 
 
@@ -132,7 +132,7 @@ def _check_cluster(settings: RunCommandSettings) -> None:
 
 def _cluster(settings: RunCommandSettings, workers: int) -> "Cluster":
     """Where shards are worked on."""
-    from darc.runs.on_ray import Cluster
+    from darc.runs.cluster import Cluster
 
     cpus = settings.ray_cpus
     if cpus is None:

@@ -18,6 +18,7 @@ import darc
 from darc.decide.method import Method
 from darc.engine.engine import Engine
 from darc.errors import DarcError, InputError, extra_needed
+from darc.runs.cluster import Cluster
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Question, Questions
 from darc.runs.run import (
@@ -37,20 +38,6 @@ _LOCK_SECONDS = 60.0
 _RESUME_HINT = "correct the cause and run again: what is sealed stays"
 #: Why prompts of a shard failed, by their ids; "" is the id of what failed the shard as a whole.
 Causes = dict[str, DarcError]
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """Where to run, and what each worker gets."""
-
-    #: The address of the cluster; None for RAY_ADDRESS, or else this machine.
-    address: str | None = None
-    #: CPUs per worker.
-    cpus: float = 1
-    #: GPUs per actor.
-    gpus: float = 0.0
-    #: How many actors to keep; 0 runs tasks, as many as there are CPUs.
-    actors: int = 0
 
 
 @dataclass(frozen=True)
