@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
 from pydantic_core import PydanticCustomError
 
 from darc.decide.standards import parse_scale
@@ -18,7 +18,7 @@ from darc.settings.method import (
 )
 from darc.settings.model import details_of
 from darc.settings.sampling import RewriteSettings
-from darc.settings.serve import Policy, RequestSettings, WhenHeld
+from darc.settings.serve import Policy, RequestSettings, ServeCommandSettings, WhenHeld
 
 MAX_NAME_LENGTH = 80
 MAX_CHOICES = 128
@@ -116,7 +116,21 @@ class Budget(Body):
     )
 
 
-class DarcOptions(Body):
+def request_options(settings: type[BaseModel]) -> type[Body]:
+    """Make a model of the options that a request may set, as the settings declare them.
+
+    Args:
+        settings: The settings of the gateway.
+    """
+    fields: dict[str, Any] = {}
+    for name, setting in settings.model_fields.items():
+        if details_of(setting).per_request:
+            fields[name] = (setting.annotation, _option(settings, name))
+    return create_model("RequestOptions", __base__=Body, **fields)
+
+
+# The fields below say what JSON needs besides; an option that needs nothing comes from the base.
+class DarcOptions(request_options(ServeCommandSettings)):  # type: ignore[misc]
     """How the answer is chosen. Further fields are parameters of the rule, see `x-rules`.
 
     The defaults of a server replace the ones here.
