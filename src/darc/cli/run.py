@@ -18,8 +18,8 @@ from darc.settings.run_file import write_run_file
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
-    from darc.runs.folder import RunFolder
     from darc.runs.cluster import Cluster
+    from darc.runs.folder import RunFolder
     from darc.runs.questions import Questions
 
 
