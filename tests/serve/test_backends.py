@@ -39,9 +39,9 @@ def post(gateway: Running, **body: Any) -> httpx.Response:
 def test_answers_are_chosen(gateway: Running) -> None:
     answer = post(gateway, seed=3, logprobs=True, darc={"metadata": "full"}).json()
     assert answer["choices"][0]["message"]["content"]
-    assert [each["seed"] for each in answer["darc"]["candidates"]] == [3, 4]
+    assert [row["seed"] for row in answer["darc"]["candidates"]] == [3, 4]
     assert answer["usage"]["completion_tokens"] == sum(
-        each["tokens"] for each in answer["darc"]["candidates"]
+        row["tokens"] for row in answer["darc"]["candidates"]
     )
     assert answer["choices"][0]["logprobs"]["content"]
     again = post(gateway, seed=3).json()

@@ -24,7 +24,7 @@ def client(gateway: Running, **given: Any) -> Any:
 
 def test_answer_is_one_of_the_candidates(gateway: Running, openai_server: FakeServer) -> None:
     with client(gateway) as ask:
-        made = ask.chat.completions.create(
+        completion = ask.chat.completions.create(
             model="darc-epsilon/fake",
             messages=QUESTION,
             temperature=0.7,
@@ -41,35 +41,33 @@ def test_answer_is_one_of_the_candidates(gateway: Running, openai_server: FakeSe
         "seed": sent["seed"],
     }  # fmt: skip
     assert "best_of" not in sent
-    told = made.darc
-    texts = [each["text"] for each in told["texts"]]
-    assert len(texts) == len(told["candidates"]) == 3
-    assert made.choices[0].message.content == texts[told["index"]]
-    assert made.usage.completion_tokens == told["spent"]["candidates"]["completion_tokens"]
-    assert made.usage.completion_tokens > sum(len(text.split()) for text in texts) / 2
-    assert told["rule"] == "epsilon"
-    assert told["explanation"].startswith(f"candidate {told['index']}")
-    assert {"generate", "rewrite", "score", "decide", "total"} <= told["milliseconds"].keys()
-    shape = [len(told["scores"]), len(told["scores"][0]), len(told["scores"][0][0])]
+    result = completion.darc
+    texts = [row["text"] for row in result["texts"]]
+    assert len(texts) == len(result["candidates"]) == 3
+    assert completion.choices[0].message.content == texts[result["index"]]
+    assert completion.usage.completion_tokens == result["spent"]["candidates"]["completion_tokens"]
+    assert completion.usage.completion_tokens > sum(len(text.split()) for text in texts) / 2
+    assert result["rule"] == "epsilon"
+    assert result["explanation"].startswith(f"candidate {result['index']}")
+    assert {"generate", "rewrite", "score", "decide", "total"} <= result["milliseconds"].keys()
+    shape = [len(result["scores"]), len(result["scores"][0]), len(result["scores"][0][0])]
     assert shape == [1, 3, 3]
 
 
 def test_stream_says_the_same(gateway: Running) -> None:
-    asked: dict[str, Any] = {"model": "fake", "messages": QUESTION, "seed": 3}
+    body: dict[str, Any] = {"model": "fake", "messages": QUESTION, "seed": 3}
     with client(gateway) as ask:
-        whole = ask.chat.completions.create(**asked)
-        found = list(
-            ask.chat.completions.create(
-                **asked, stream=True, stream_options={"include_usage": True}
-            )
+        whole = ask.chat.completions.create(**body)
+        chunks = list(
+            ask.chat.completions.create(**body, stream=True, stream_options={"include_usage": True})
         )
-    assert len({chunk.id for chunk in found}) == 1
-    assert found[0].choices[0].delta.role == "assistant"
-    text = "".join(c.choices[0].delta.content or "" for c in found if c.choices)
+    assert len({chunk.id for chunk in chunks}) == 1
+    assert chunks[0].choices[0].delta.role == "assistant"
+    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
     assert text == whole.choices[0].message.content
-    assert found[-1].usage.total_tokens == whole.usage.total_tokens
-    assert found[-2].choices[0].finish_reason == "stop"
-    assert len(found) > 4
+    assert chunks[-1].usage.total_tokens == whole.usage.total_tokens
+    assert chunks[-2].choices[0].finish_reason == "stop"
+    assert len(chunks) > 4
 
 
 def test_async_client_asks_many_at_once(gateway: Running) -> None:
@@ -97,26 +95,26 @@ def test_async_client_asks_many_at_once(gateway: Running) -> None:
 
 def test_n_best_in_the_order_of_the_rule(gateway: Running) -> None:
     with client(gateway) as ask:
-        made = ask.chat.completions.create(
+        completion = ask.chat.completions.create(
             model="darc-mean/fake", messages=QUESTION, n=3, seed=5,
             extra_body={"darc": {"k": 5, "n_aug": 0, "metadata": "full", "full": True}},
         )  # fmt: skip
-    assert [choice.index for choice in made.choices] == [0, 1, 2]
-    means = {each["index"]: each["mean"] for each in made.darc["candidates"]}
+    assert [choice.index for choice in completion.choices] == [0, 1, 2]
+    means = {row["index"]: row["mean"] for row in completion.darc["candidates"]}
     best = sorted(means, key=lambda k: (-means[k], k))[:3]
-    assert made.darc["order"] == best
-    texts = {each["index"]: each["text"] for each in made.darc["texts"]}
-    assert [choice.message.content for choice in made.choices] == [texts[k] for k in best]
+    assert completion.darc["order"] == best
+    texts = {row["index"]: row["text"] for row in completion.darc["texts"]}
+    assert [choice.message.content for choice in completion.choices] == [texts[k] for k in best]
 
 
 def test_candidate_i_has_seed_plus_i(gateway: Running, openai_server: FakeServer) -> None:
     with client(gateway) as ask:
-        made = ask.chat.completions.create(
+        completion = ask.chat.completions.create(
             model="fake", messages=QUESTION, seed=40, extra_body={"darc": {"metadata": True}}
         )
     assert sorted(body["seed"] for body in openai_server.bodies) == [40, 41, 42, 43]
     assert all("n" not in body for body in openai_server.bodies)
-    assert [each["seed"] for each in made.darc["candidates"]] == [40, 41, 42, 43]
+    assert [row["seed"] for row in completion.darc["candidates"]] == [40, 41, 42, 43]
 
 
 def test_backend_without_n_is_asked_in_parallel(
@@ -133,10 +131,10 @@ def test_backend_without_n_is_asked_in_parallel(
 def test_backend_that_ignores_n_is_found_out(gateway: Running, openai_server: FakeServer) -> None:
     openai_server.ignores = {"n"}
     with client(gateway) as ask:
-        made = ask.chat.completions.create(
+        completion = ask.chat.completions.create(
             model="fake", messages=QUESTION, extra_body={"darc": {"metadata": True}}
         )
-        assert made.darc["k"] == 4
+        assert completion.darc["k"] == 4
         ask.chat.completions.create(model="fake", messages=QUESTION)
     assert ["n" in body for body in openai_server.bodies] == [True] + [False] * 7
 
@@ -147,7 +145,7 @@ def test_tool_calls_are_not_rewritten(gateway: Running, openai_server: FakeServe
             model="fake", messages=QUESTION, tools=TOOLS, tool_choice="auto",
             extra_body={"darc": {"metadata": "full"}},
         )  # fmt: skip
-        made = raw.parse()
+        completion = raw.parse()
         streamed = list(
             ask.chat.completions.create(
                 model="fake", messages=QUESTION, tools=TOOLS, stream=True, seed=1
@@ -155,12 +153,12 @@ def test_tool_calls_are_not_rewritten(gateway: Running, openai_server: FakeServe
         )
     assert openai_server.bodies[0]["tools"] == TOOLS
     assert "not_rewritten" in raw.headers["x-darc-flags"].split(",")
-    (call,) = made.choices[0].message.tool_calls
+    (call,) = completion.choices[0].message.tool_calls
     assert call.function.name == "weather"
-    assert made.choices[0].finish_reason == "tool_calls"
-    assert made.darc["n_aug"] == 2
-    assert all(not each["variants"] for each in made.darc["texts"])
-    assert made.darc["scored"] <= 4
+    assert completion.choices[0].finish_reason == "tool_calls"
+    assert completion.darc["n_aug"] == 2
+    assert all(not row["variants"] for row in completion.darc["texts"])
+    assert completion.darc["scored"] <= 4
     parts = [c.choices[0].delta.tool_calls for c in streamed if c.choices[0].delta.tool_calls]
     assert parts[0][0].function.name == "weather"
     assert streamed[-1].choices[0].finish_reason == "tool_calls"
@@ -168,23 +166,23 @@ def test_tool_calls_are_not_rewritten(gateway: Running, openai_server: FakeServe
 
 def test_prescribed_form_is_not_rewritten(gateway: Running, openai_server: FakeServer) -> None:
     with client(gateway) as ask:
-        made = ask.chat.completions.create(
+        completion = ask.chat.completions.create(
             model="fake", messages=QUESTION, response_format=SCHEMA,
             extra_body={"darc": {"metadata": "full"}},
         )  # fmt: skip
     assert openai_server.bodies[0]["response_format"] == SCHEMA
-    assert made.choices[0].message.content.startswith('{"answer"')
-    assert "not_rewritten" in made.darc["flags"]
-    assert made.darc["scored"] <= 4
+    assert completion.choices[0].message.content.startswith('{"answer"')
+    assert "not_rewritten" in completion.darc["flags"]
+    assert completion.darc["scored"] <= 4
 
 
 def test_logprobs_come_back(gateway: Running) -> None:
     with client(gateway) as ask:
-        made = ask.chat.completions.create(
+        completion = ask.chat.completions.create(
             model="fake", messages=QUESTION, logprobs=True, top_logprobs=2
         )
-    content = made.choices[0].logprobs.content
-    assert "".join(entry.token for entry in content) == made.choices[0].message.content
+    content = completion.choices[0].logprobs.content
+    assert "".join(entry.token for entry in content) == completion.choices[0].message.content
     assert len(content[0].top_logprobs) == 2
 
 
@@ -192,9 +190,9 @@ def test_rule_that_needs_log_likelihoods_hides_them(
     gateway: Running, openai_server: FakeServer
 ) -> None:
     with client(gateway) as ask:
-        made = ask.chat.completions.create(model="darc-rbon/fake", messages=QUESTION)
+        completion = ask.chat.completions.create(model="darc-rbon/fake", messages=QUESTION)
     assert openai_server.bodies[0]["logprobs"] is True
-    assert made.choices[0].logprobs is None
+    assert completion.choices[0].logprobs is None
 
 
 def test_content_parts_and_turns_go_on_as_they_are(
@@ -247,12 +245,12 @@ def test_late_error_comes_inside_the_stream(openai_server: FakeServer) -> None:
 def test_late_flags_come_inside_the_stream(openai_server: FakeServer) -> None:
     openai_server.latency = 0.3
     with running(openai_server, keep_alive=0.05) as gateway, client(gateway) as ask:
-        found = list(
+        chunks = list(
             ask.chat.completions.create(
                 model="fake", messages=QUESTION, stream=True, response_format=SCHEMA
             )
         )
-    assert "not_rewritten" in found[-1].darc["flags"]
+    assert "not_rewritten" in chunks[-1].darc["flags"]
 
 
 def test_models_state_the_method(gateway: Running) -> None:
@@ -264,8 +262,8 @@ def test_models_state_the_method(gateway: Running) -> None:
 
 def test_other_paths_pass_through(gateway: Running, openai_server: FakeServer) -> None:
     with client(gateway) as ask:
-        made = ask.embeddings.with_raw_response.create(
+        completion = ask.embeddings.with_raw_response.create(
             model="fake", input="x", encoding_format="float"
         )
-    assert made.http_response.json()["asked"]["input"] == "x"
+    assert completion.http_response.json()["asked"]["input"] == "x"
     assert openai_server.received[0].path == "/v1/embeddings"

@@ -22,9 +22,9 @@ def ask(gateway: Running, darc: dict[str, Any] | None = None, **body: Any) -> ht
 
 def flags(answer: httpx.Response) -> list[str]:
     assert answer.status_code == 200, answer.text
-    told = answer.json()["darc"]["flags"]
-    assert answer.headers.get("x-darc-flags", "") == ",".join(told)
-    return list(told)
+    result = answer.json()["darc"]["flags"]
+    assert answer.headers.get("x-darc-flags", "") == ",".join(result)
+    return list(result)
 
 
 def test_broken_scorer_is_left_out_and_told(openai_server: FakeServer) -> None:
@@ -32,10 +32,10 @@ def test_broken_scorer_is_left_out_and_told(openai_server: FakeServer) -> None:
     with running(openai_server, parts=both) as gateway:
         answer = ask(gateway)
         assert "scorer_failed:bad" in flags(answer)
-        told = answer.json()["darc"]
-        assert told["rule"] == "auto"
-        assert [each["active"] for each in told["scorers"]] == [True, False]
-        assert "scorer bad failed" in told["explanation"]
+        result = answer.json()["darc"]
+        assert result["rule"] == "auto"
+        assert [row["active"] for row in result["scorers"]] == [True, False]
+        assert "scorer bad failed" in result["explanation"]
         closed = ask(gateway, {"policy": "closed"})
     assert closed.status_code == 503
     assert closed.json()["error"]["code"] == "part_failed"
@@ -62,10 +62,10 @@ def test_what_was_scored_before_a_failure_decides(openai_server: FakeServer) -> 
         slow_scorers.CALLS.clear()
         answer = ask(gateway)
     assert {"best_of_k"} <= set(flags(answer))
-    told = answer.json()["darc"]
-    assert told["rule"] == "mean"
-    means = [each.get("mean") or -1 for each in told["candidates"]]
-    assert told["index"] == means.index(max(means))
+    result = answer.json()["darc"]
+    assert result["rule"] == "mean"
+    means = [row.get("mean") or -1 for row in result["candidates"]]
+    assert result["index"] == means.index(max(means))
 
 
 @pytest.mark.slow

@@ -78,24 +78,24 @@ def test_more_answers_are_asked_for_once(backend: FakeServer) -> None:
     with serve(backend, when_held="more") as gateway:
         answer = ask(gateway).json()
     assert answer["choices"][0]["message"]["content"] == ANSWERS[GOOD]
-    said = answer["darc"]
-    assert said["held"] is False
-    assert (said["index"], said["k"]) == (GOOD, 8)
-    assert "more_candidates:4" in said["flags"]
-    assert "none of the first 4 answers was good" in said["explanation"]
-    assert [each["seed"] for each in said["candidates"]] == list(range(8))
+    result = answer["darc"]
+    assert result["held"] is False
+    assert (result["index"], result["k"]) == (GOOD, 8)
+    assert "more_candidates:4" in result["flags"]
+    assert "none of the first 4 answers was good" in result["explanation"]
+    assert [row["seed"] for row in result["candidates"]] == list(range(8))
     # Every answer is graded once by each rater, those of the first round too.
-    assert said["spent"]["candidates"]["calls"] == 8
-    assert said["spent"]["scores"]["calls"] == 8 * RATERS == said["scored"]
+    assert result["spent"]["candidates"]["calls"] == 8
+    assert result["spent"]["scores"]["calls"] == 8 * RATERS == result["scored"]
     assert answer["usage"]["upstream"]["calls"] == 8 + 8 * RATERS
 
 
 def test_answers_that_were_drawn_in_waves_are_not_graded_again(backend: FakeServer) -> None:
     with serve(backend, when_held="more", stop="pandora:cost=0.5") as gateway:
-        said = ask(gateway).json()["darc"]
-    assert said["index"] == said["k"] - 3
-    assert {"stopped_early", "more_candidates:2"} <= set(said["flags"])
-    assert said["spent"]["scores"]["calls"] == said["k"] * RATERS
+        result = ask(gateway).json()["darc"]
+    assert result["index"] == result["k"] - 3
+    assert {"stopped_early", "more_candidates:2"} <= set(result["flags"])
+    assert result["spent"]["scores"]["calls"] == result["k"] * RATERS
 
 
 def test_the_time_that_is_up_keeps_the_first_answers(backend: FakeServer) -> None:
@@ -108,9 +108,9 @@ def test_the_time_that_is_up_keeps_the_first_answers(backend: FakeServer) -> Non
 
     backend.reply = reply
     with serve(backend, when_held="more") as gateway:
-        said = ask(gateway, budget={"milliseconds": 3000}).json()["darc"]
-    assert {"held", "budget_milliseconds"} <= set(said["flags"])
-    assert said["k"] == 4
+        result = ask(gateway, budget={"milliseconds": 3000}).json()["darc"]
+    assert {"held", "budget_milliseconds"} <= set(result["flags"])
+    assert result["k"] == 4
 
 
 def test_more_answers_that_are_poor_too_are_flagged(backend: FakeServer) -> None:
@@ -135,19 +135,19 @@ def test_answers_that_repeat_others_are_counted_and_graded_once(backend: FakeSer
     backend.reply = reply
     with serve(backend, when_held="more") as gateway:
         answer = ask(gateway).json()
-    said = answer["darc"]
+    result = answer["darc"]
     assert answer["choices"][0]["message"]["content"] == ANSWERS[GOOD]
-    assert (said["k"], len(said["candidates"])) == (8, 3)
-    assert "more_candidates:4" in said["flags"]
-    assert said["spent"]["scores"]["calls"] == 3 * RATERS
+    assert (result["k"], len(result["candidates"])) == (8, 3)
+    assert "more_candidates:4" in result["flags"]
+    assert result["spent"]["scores"]["calls"] == 3 * RATERS
 
 
 def test_good_answers_are_not_written_again(backend: FakeServer) -> None:
     backend.reply = graded(GRADES[::-1])
     with serve(backend, when_held="more") as gateway:
-        said = ask(gateway).json()["darc"]
-    assert said["k"] == 4
-    assert not said["held"]
+        result = ask(gateway).json()["darc"]
+    assert result["k"] == 4
+    assert not result["held"]
 
 
 @pytest.mark.parametrize("policy", ["open", "closed"])
@@ -172,9 +172,9 @@ def test_more_answers_that_cannot_be_had(backend: FakeServer, policy: str) -> No
 
 def test_a_limit_on_calls_keeps_the_first_answers(backend: FakeServer) -> None:
     with serve(backend, when_held="more", max_upstream_calls=4 + 4 * RATERS) as gateway:
-        said = ask(gateway).json()["darc"]
-    assert {"held", "budget_upstream"} <= set(said["flags"])
-    assert said["k"] == 4
+        result = ask(gateway).json()["darc"]
+    assert {"held", "budget_upstream"} <= set(result["flags"])
+    assert result["k"] == 4
 
 
 @pytest.mark.parametrize("stream", [False, True])

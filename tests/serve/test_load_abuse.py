@@ -97,7 +97,7 @@ def test_others_hardly_notice_ten_who_ask_for_much(
             assert time.monotonic() - begun < 3 * 10
         after = asyncio.run(usual(url))
     place = int(0.95 * CLIENTS * EACH)
-    p95 = [each[place] for each in (before, during, after)]
+    p95 = [row[place] for row in (before, during, after)]
     told = ", ".join(f"{1000 * each:.0f}" for each in p95)
     print(f"p95 before, during, after: {told} ms; load a core {busy:.1f}", flush=True)
     reached = "met" if p95[1] <= 2 * p95[0] else "missed"

@@ -85,7 +85,7 @@ def test_explanations_call_candidates_by_the_names_of_the_request(url: str) -> N
     }
     decision = httpx.post(f"{url}/v1/select", json=body).json()
     assert decision["explanation"].startswith("answer 1 has the highest average")
-    assert [each["name"] for each in decision["people"]["answers"]] == body["names"]
+    assert [row["name"] for row in decision["people"]["answers"]] == body["names"]
     refused = httpx.post(f"{url}/v1/select", json={**body, "names": ["answer 1"]})
     assert refused.status_code == 400
     assert refused.json()["error"]["param"] == "names"

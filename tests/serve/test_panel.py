@@ -37,13 +37,13 @@ def test_own_model_grades_and_calls_are_saved(backend: FakeServer) -> None:
         answer = ask(gateway, darc={"metadata": "full", "rule": "epsilon"}).json()
         metrics = httpx.get(f"{gateway.url}/metrics").text
         models = httpx.get(f"{gateway.url}/v1/models").json()
-    told = answer["darc"]
-    assert told["index"] == darc.select(table, "epsilon").index
-    assert answer["choices"][0]["message"]["content"] == ANSWERS[told["index"]]
-    assert told["panel"]["raters"] == told["raters"] == list(VIEWS)
-    asked, saved = told["panel"]["asked"], told["panel"]["saved"]
+    result = answer["darc"]
+    assert result["index"] == darc.select(table, "epsilon").index
+    assert answer["choices"][0]["message"]["content"] == ANSWERS[result["index"]]
+    assert result["panel"]["raters"] == result["raters"] == list(VIEWS)
+    asked, saved = result["panel"]["asked"], result["panel"]["saved"]
     assert asked + saved == 64
-    assert asked == told["scored"] == told["spent"]["scores"]["calls"] <= 0.45 * 64
+    assert asked == result["scored"] == result["spent"]["scores"]["calls"] <= 0.45 * 64
     assert answer["usage"]["upstream"]["saved"] == saved
     assert f"darc_calls_saved_total {float(saved)}" in metrics
     assert models["data"][0]["darc"]["raters"] == list(VIEWS)
@@ -93,7 +93,7 @@ def test_select_is_judged_by_the_model_that_it_names(backend: FakeServer) -> Non
         assert httpx.post(url, json={**body, "model": "other"}).json()["index"] == 3
         endless = {**body, "candidates": ["Yes.", "<think>Hm."]}
         refused = httpx.post(url, json=endless)
-    assert {each["model"] for each in backend.bodies} == {"usual", "other"}
+    assert {row["model"] for row in backend.bodies} == {"usual", "other"}
     assert refused.status_code == 400
     assert refused.json()["error"]["param"] == "candidates.1"
 
@@ -108,13 +108,13 @@ def test_missing_grades(backend: FakeServer, missing: str) -> None:
         assert answer.status_code == 503
         assert "the panel failed" in answer.text
         return
-    told = answer.json()["darc"]
-    assert told["flags"][-2:] == ["missing_grades:3", "rater_failed:expert"]
+    result = answer.json()["darc"]
+    assert result["flags"][-2:] == ["missing_grades:3", "rater_failed:expert"]
     assert "missing_grades:3" in answer.headers["x-darc-flags"]
-    assert "Grades that could not be had: 3" in told["explanation"]
-    assert told["panel"]["failed"] == [[k, "expert"] for k in range(3)]
+    assert "Grades that could not be had: 3" in result["explanation"]
+    assert result["panel"]["failed"] == [[k, "expert"] for k in range(3)]
     expected = None if missing == "abstain" else 0.0
-    assert {row[1] for row in told["scores"][0]} == {expected}
+    assert {row[1] for row in result["scores"][0]} == {expected}
 
 
 def test_a_prescribed_form_is_graded_by_the_whole_panel(backend: FakeServer) -> None:
@@ -125,9 +125,9 @@ def test_a_prescribed_form_is_graded_by_the_whole_panel(backend: FakeServer) -> 
     backend.reply = reply
     with running(backend, parts=panel(), k=2) as gateway:
         form = {"type": "json_object"}
-        told = ask(gateway, response_format=form, darc={"metadata": True, "full": True}).json()
-    assert "not_rewritten" not in told["darc"]["flags"]
-    assert told["darc"]["candidates"][0]["samples"] == 8
+        result = ask(gateway, response_format=form, darc={"metadata": True, "full": True}).json()
+    assert "not_rewritten" not in result["darc"]["flags"]
+    assert result["darc"]["candidates"][0]["samples"] == 8
 
 
 def test_limit_on_upstream_calls_takes_the_best_so_far(backend: FakeServer) -> None:
@@ -149,10 +149,10 @@ def test_thoughts_are_not_scored_and_one_without_an_end_is_no_candidate(
 
     backend.reply = reply
     with running(backend, k=3) as gateway:
-        told = ask(gateway, darc={"metadata": "full", "stop": stop}).json()
-    assert told["choices"][0]["message"]["content"].startswith(THOUGHT)
-    assert "fewer_candidates" in told["darc"]["flags"]
-    texts = [each["text"] for each in told["darc"]["texts"]]
+        result = ask(gateway, darc={"metadata": "full", "stop": stop}).json()
+    assert result["choices"][0]["message"]["content"].startswith(THOUGHT)
+    assert "fewer_candidates" in result["darc"]["flags"]
+    texts = [row["text"] for row in result["darc"]["texts"]]
     assert texts == [f"Tides follow the Moon, {seed}." for seed in (0, 2)]
 
 

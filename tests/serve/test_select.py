@@ -25,7 +25,7 @@ def pool_of(said: dict[str, Any], **method: Any) -> dict[str, Any]:
     kept |= {name: said[name] for name in ("n_aug", "include_original")}
     return {
         "scores": said["scores"],
-        "scorers": [{name: each[name] for name in names} for each in said["scorers"]],
+        "scorers": [{name: row[name] for name in names} for row in said["scorers"]],
         **{name: said[name] for name in ("side", "prompt_id", "min_samples")},
         "darc": {**kept, **method},
     }
@@ -43,24 +43,24 @@ def test_a_decision_is_made_again_by_every_rule(openai_server: FakeServer) -> No
             assert answer.status_code == 200, answer.text
             return dict(answer.json()["darc"])
 
-        said = asked()
+        result = asked()
         best = asked(rule="mean")["index"]
         for method in (
             {}, {"rule": "epsilon", "epsilon": 0.4}, {"rule": "tau", "tau": 0.02}, {"rule": "soft"},
             {"rule": "poisson", "rate": 3}, {"rule": "worst"}, {"rule": "cvar", "beta": 4},
         ):  # fmt: skip
             expected = asked(**method)
-            found = select(gateway, pool_of(said, **method)).json()
+            found = select(gateway, pool_of(result, **method)).json()
             assert found["index"] == expected["index"], method
             assert expected["explanation"].startswith(found["explanation"].rstrip("."))
             assert found["best_of_k"] == best
             rows = [
-                {name: each[name] for name in ("value", "mean", "sigma", "risk_premium")}
-                for each in expected["candidates"]
+                {name: row[name] for name in ("value", "mean", "sigma", "risk_premium")}
+                for row in expected["candidates"]
             ]
             for own, row in zip(found["candidates"], rows, strict=True):
                 assert own == {**own, **row}
-        capped = select(gateway, pool_of(said, rule="tau", quantile=0.5)).json()
+        capped = select(gateway, pool_of(result, rule="tau", quantile=0.5)).json()
         assert capped["facts"]["threshold"] >= 0
 
 
@@ -76,7 +76,7 @@ def test_side_inputs_and_scales_are_taken(gateway: Running) -> None:
     fixed = {"scores": [scores], "scorers": [scale], "darc": {"normalize": "fixed", "rule": "mean"}}
     rows = select(gateway, fixed).json()["candidates"]
     decision = darc.select(np.clip(scores, 0.0, 1.5), "mean", normalize=([1.0], [2.0]))
-    assert [each["mean"] for each in rows] == pytest.approx(decision.statistics.mean.tolist())
+    assert [row["mean"] for row in rows] == pytest.approx(decision.statistics.mean.tolist())
     changes: list[dict[str, Any]] = [{"scorers": []}, {"scorers": [scale] * 2}, {"raters": ["x"]}]
     for odd in changes:
         assert select(gateway, {**fixed, **odd}).status_code == 400, odd
@@ -97,7 +97,7 @@ def test_ratings_are_explained_with_the_names_of_the_unhappy(gateway: Running) -
     )
     people = found["people"]
     assert people["unhappy_below"] == 5
-    assert [each["unhappy"] for each in people["answers"]] == [3, 0]
+    assert [row["unhappy"] for row in people["answers"]] == [3, 0]
     assert people["answers"][0]["unhappy_raters"] == ["flo", "gus", "hal"]
     assert found["held"] is False
 

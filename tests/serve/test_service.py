@@ -110,9 +110,9 @@ def test_full_queue_is_a_429(openai_server: FakeServer) -> None:
                 return await asyncio.gather(*(ask.post(url, json=BODY) for _ in range(5)))
 
         found = asyncio.run(main())
-    statuses = sorted(each.status_code for each in found)
+    statuses = sorted(response.status_code for response in found)
     assert statuses == [200, 200, 429, 429, 429]
-    full = next(each for each in found if each.status_code == 429)
+    full = next(response for response in found if response.status_code == 429)
     assert full.headers["retry-after"] == "1"
     assert full.json()["error"]["code"] == "queue_full"
 
@@ -144,10 +144,10 @@ def test_leaving_cancels_judges(openai_server: FakeServer) -> None:
         with pytest.raises(httpx.ReadTimeout):
             httpx.post(f"{gateway.url}/v1/chat/completions", json=BODY, timeout=0.5)
         eventually(lambda: gateway.gateway.gate.running == 0, 1)
-        asked = len(openai_server.received)
+        calls_before = len(openai_server.received)
         slow.set()
         time.sleep(0.2)
-        assert len(openai_server.received) == asked == 2
+        assert len(openai_server.received) == calls_before == 2
 
 
 def test_stopping_finishes_what_is_in_flight(openai_server: FakeServer) -> None:
@@ -202,8 +202,8 @@ def test_a_gateway_learns_from_its_own_log(openai_server: FakeServer, tmp_path: 
     assert main(["calibrate", str(path), "--out", str(learnt)]) == 0
     found = Calibrations.load(learnt)
     with running(openai_server, rule="auto", calibrations=found) as gateway:
-        said = post(gateway, {**BODY, "darc": {"metadata": True}}).json()["darc"]
-        assert said["parameters"]["calibration"] == found.by_scorer[""].name != "default"
+        result = post(gateway, {**BODY, "darc": {"metadata": True}}).json()["darc"]
+        assert result["parameters"]["calibration"] == found.by_scorer[""].name != "default"
         other = post(gateway, {**BODY, "darc": {"metadata": True, "rule": "epsilon"}}).json()
         assert "calibration" not in other["darc"]["parameters"]
         refused = post(gateway, {**BODY, "darc": {"calibration": str(learnt)}})
@@ -276,14 +276,14 @@ def test_steps_are_told_to_the_playground(gateway: Running) -> None:
     names = [lines[0].removeprefix("event: ") for lines in events]
     assert names == ["start", "candidate", "candidate", "candidate", "decision"]
     data = [json.loads(lines[1].removeprefix("data: ")) for lines in events]
-    told = data[-1]
-    assert {each["index"]: each["text"] for each in data[1:4]} == {
-        each["index"]: each["text"] for each in told["texts"]
+    result = data[-1]
+    assert {row["index"]: row["text"] for row in data[1:4]} == {
+        row["index"]: row["text"] for row in result["texts"]
     }
-    assert [len(told["scores"]), len(told["scores"][0])] == [1, 3]
-    for each, scores in zip(told["texts"], told["scores"][0], strict=True):
-        assert sum(score is not None for score in scores) == 1 + len(each["variants"])
-    assert told["scorers"][0].keys() == {"name", "location", "scale", "bounds", "active"}
+    assert [len(result["scores"]), len(result["scores"][0])] == [1, 3]
+    for row, scores in zip(result["texts"], result["scores"][0], strict=True):
+        assert sum(score is not None for score in scores) == 1 + len(row["variants"])
+    assert result["scorers"][0].keys() == {"name", "location", "scale", "bounds", "active"}
 
 
 def test_playground_tells_errors(gateway: Running) -> None:
@@ -294,14 +294,14 @@ def test_playground_says_where_the_backend_should_be(tmp_path: Path) -> None:
     with FakeServer() as gone:
         pass
     with running(gone, attempts=1) as gateway:
-        told = post(gateway, BODY, "playground").text
-        assert "darc check URL" in told
-        assert gone.url in told
+        events = post(gateway, BODY, "playground").text
+        assert "darc check URL" in events
+        assert gone.url in events
     token = make_key(tmp_path / "keys", "alice")
     with running(gone, attempts=1, api_keys=tmp_path / "keys") as gateway:
-        told = post(gateway, BODY, "playground", headers=key(token)).text
-        assert "cannot be reached" in told
-        assert gone.url not in told
+        events = post(gateway, BODY, "playground", headers=key(token)).text
+        assert "cannot be reached" in events
+        assert gone.url not in events
 
 
 def test_own_scores_and_candidates_are_chosen_among(gateway: Running) -> None:
@@ -311,10 +311,10 @@ def test_own_scores_and_candidates_are_chosen_among(gateway: Running) -> None:
     assert post(gateway, hedged, "select").json()["index"] == 0
     texts = ["Too short", "The moon pulls the water; the earth turns below it.", "x"]
     own = {"messages": QUESTION, "candidates": texts, "n": 2, "darc": {"metadata": "full"}}
-    found = post(gateway, own, "select").json()
-    assert found["answer"] == texts[found["index"]]
-    assert len(found["order"]) == 2
-    assert [each["text"] for each in found["texts"]] == texts
+    result = post(gateway, own, "select").json()
+    assert result["answer"] == texts[result["index"]]
+    assert len(result["order"]) == 2
+    assert [row["text"] for row in result["texts"]] == texts
 
 
 def test_concurrent_requests_share_batches(openai_server: FakeServer) -> None:
@@ -335,18 +335,18 @@ def test_concurrent_requests_share_batches(openai_server: FakeServer) -> None:
         together = [answer.json() for answer in asyncio.run(main())]
     assert sum(CALLS) == 16
     assert len(CALLS) < 8
-    assert [each["index"] for each in together] == [each["index"] for each in apart]
+    assert [row["index"] for row in together] == [row["index"] for row in apart]
 
 
 def test_calls_of_a_rewriter_on_a_server_are_counted(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, index: f"Answer number {index} of this fake server."
     llm = parts(rewriter=f"llm:other@{openai_server.url},key_env=", n_aug=1)
     with running(openai_server, parts=llm) as gateway:
-        told = post(gateway, {**BODY, "darc": {"full": True, "metadata": True}}).json()["darc"]
-    assert told["spent"]["candidates"]["calls"] == 1
-    assert told["spent"]["rewrites"]["calls"] >= 4
-    assert told["spent"]["rewrites"]["total_tokens"] > 0
-    assert told["spent"]["scores"]["calls"] == 0
+        result = post(gateway, {**BODY, "darc": {"full": True, "metadata": True}}).json()["darc"]
+    assert result["spent"]["candidates"]["calls"] == 1
+    assert result["spent"]["rewrites"]["calls"] >= 4
+    assert result["spent"]["rewrites"]["total_tokens"] > 0
+    assert result["spent"]["scores"]["calls"] == 0
 
 
 def test_leaving_keeps_a_rewriter_from_calling_again(openai_server: FakeServer) -> None:
@@ -363,9 +363,9 @@ def test_leaving_keeps_a_rewriter_from_calling_again(openai_server: FakeServer) 
         with pytest.raises(httpx.ReadTimeout):
             httpx.post(f"{gateway.url}/v1/chat/completions", json=body, timeout=0.2)
         eventually(lambda: gateway.gateway.gate.running == 0, 1)
-        asked = len(openai_server.received)
+        calls_before = len(openai_server.received)
         time.sleep(0.8)
-        assert len(openai_server.received) == asked
+        assert len(openai_server.received) == calls_before
 
 
 def test_large_bodies_and_many_scores_keep_nobody_waiting(gateway: Running) -> None:
@@ -517,7 +517,7 @@ def test_samples_without_the_original(openai_server: FakeServer) -> None:
         )
     for data in answers:
         assert data["include_original"] is False
-        assert {each[0] for scorer in data["scores"] for each in scorer} == {None}
+        assert {row[0] for scorer in data["scores"] for row in scorer} == {None}
         assert any(x is not None for scorer in data["scores"] for each in scorer for x in each)
     assert answers[0]["index"] == answers[1]["index"]
     assert answers[1]["scored"] < answers[0]["scored"]
@@ -552,44 +552,44 @@ def chat(gateway: Running, **given: Any) -> dict[str, Any]:
     body = {"model": "fake", "messages": QUESTION, "seed": 1, **given}
     answer = httpx.post(f"{gateway.url}/v1/chat/completions", json=body, timeout=20)
     assert answer.status_code == 200, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
+    completion: dict[str, Any] = answer.json()
+    return completion
 
 
 def test_choices_are_never_the_same_text(openai_server: FakeServer) -> None:
     openai_server.reply = repeated
     with running(openai_server, k=4) as gateway:
-        made = chat(gateway, n=3, darc={"metadata": "full"})
-    texts = [each["message"]["content"] for each in made["choices"]]
+        completion = chat(gateway, n=3, darc={"metadata": "full"})
+    texts = [row["message"]["content"] for row in completion["choices"]]
     assert sorted(texts) == ["The Moon pulls the sea.", "Wind, perhaps."]
-    assert [each["index"] for each in made["choices"]] == [0, 1]
-    said = made["darc"]
-    assert {"copies:2", "fewer_choices:2"} <= set(said["flags"])
-    assert said["k"] == 4
-    assert [each.get("copies") for each in said["candidates"]] == [3, None]
-    assert [each.get("copies") for each in said["texts"]] == [3, None]
-    assert len(said["scores"][0]) == 2
-    assert said["side"]["copies"] == [3, 1]
+    assert [row["index"] for row in completion["choices"]] == [0, 1]
+    result = completion["darc"]
+    assert {"copies:2", "fewer_choices:2"} <= set(result["flags"])
+    assert result["k"] == 4
+    assert [row.get("copies") for row in result["candidates"]] == [3, None]
+    assert [row.get("copies") for row in result["texts"]] == [3, None]
+    assert len(result["scores"][0]) == 2
+    assert result["side"]["copies"] == [3, 1]
 
 
 def test_nothing_is_scored_where_all_answers_are_the_same(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, _: " Two bulges.\n"[: 12 + body["seed"] % 2]
     with running(openai_server, k=4) as gateway:
-        made = chat(gateway, n=2, darc={"metadata": True})
-    assert len(made["choices"]) == 1
-    assert made["darc"]["flags"] == ["one_answer:4", "fewer_choices:1"]
-    assert made["darc"]["explanation"].startswith("all 4 answers are the same")
-    assert (made["darc"]["k"], made["darc"]["scored"]) == (4, 0)
+        completion = chat(gateway, n=2, darc={"metadata": True})
+    assert len(completion["choices"]) == 1
+    assert completion["darc"]["flags"] == ["one_answer:4", "fewer_choices:1"]
+    assert completion["darc"]["explanation"].startswith("all 4 answers are the same")
+    assert (completion["darc"]["k"], completion["darc"]["scored"]) == (4, 0)
 
 
 @pytest.mark.parametrize("stop", ["none", "pandora:cost=0,wave=2"])
 def test_tool_calls_are_compared_without_their_ids(openai_server: FakeServer, stop: str) -> None:
-    def completed(status: int, made: Any) -> tuple[int, Any]:
-        for choice in made["choices"]:
+    def completed(status: int, completion: Any) -> tuple[int, Any]:
+        for choice in completion["choices"]:
             for call in choice["message"]["tool_calls"]:
                 call["id"] = f"call_{next(numbers)}"
                 call["function"]["arguments"] = next(arguments)
-        return status, made
+        return status, completion
 
     numbers = itertools.count()
     arguments = itertools.cycle(['{"a": 1, "b": 2}', '{"b":2,"a":1}', '{"a": 2}', '{"a":2 }'])
@@ -597,12 +597,12 @@ def test_tool_calls_are_compared_without_their_ids(openai_server: FakeServer, st
     openai_server.chat = lambda body: completed(*plain(body))  # type: ignore[method-assign]
     tools = [{"type": "function", "function": {"name": "weather", "parameters": {}}}]
     with running(openai_server, k=4) as gateway:
-        made = chat(gateway, n=4, tools=tools, darc={"metadata": "full", "stop": stop})
-    assert len(made["choices"]) == 2
-    assert [each.get("copies") for each in made["darc"]["candidates"]] == [2, 2]
-    texts = [each["text"] for each in made["darc"]["texts"]]
+        completion = chat(gateway, n=4, tools=tools, darc={"metadata": "full", "stop": stop})
+    assert len(completion["choices"]) == 2
+    assert [row.get("copies") for row in completion["darc"]["candidates"]] == [2, 2]
+    texts = [row["text"] for row in completion["darc"]["texts"]]
     assert '[{"arguments": {"a": 1, "b": 2}, "name": "weather"}]' in texts
-    assert made["choices"][0]["message"]["tool_calls"][0]["id"].startswith("call_")
+    assert completion["choices"][0]["message"]["tool_calls"][0]["id"].startswith("call_")
 
 
 def test_own_answers_keep_their_places_where_some_are_the_same(openai_server: FakeServer) -> None:
@@ -611,20 +611,20 @@ def test_own_answers_keep_their_places_where_some_are_the_same(openai_server: Fa
     body = {"prompt": "Why?", "candidates": texts, "n": 4, "darc": method}
     scorer = "python:tests.serve.scorers:lengths"
     with running(openai_server, parts=parts(scorers=(scorer,), n_aug=0)) as gateway:
-        said = httpx.post(f"{gateway.url}/v1/select", json=body, timeout=20).json()
-        pool = {name: said[name] for name in ("scores", "side", "scorers")}
-        pool["scorers"] = [{"name": each["name"]} for each in said["scorers"]]
+        result = httpx.post(f"{gateway.url}/v1/select", json=body, timeout=20).json()
+        pool = {name: result[name] for name in ("scores", "side", "scorers")}
+        pool["scorers"] = [{"name": row["name"]} for row in result["scorers"]]
         again = httpx.post(
             f"{gateway.url}/v1/select", json={**pool, "darc": {"rule": "mean"}}, timeout=20
         ).json()
-    assert (said["index"], said["order"]) == (3, [3, 0, 1])
-    assert said["answer"] == texts[said["index"]]
-    assert said["candidate"] == "candidate 3"
-    assert said["explanation"].startswith("candidate 3")
-    assert [each["index"] for each in said["candidates"]] == [0, 1, 3]
-    assert [each["index"] for each in said["texts"]] == [0, 1, 3]
-    assert said["scores"] == [[[1.4], [0.4], [None], [3.6]]]
-    assert said["side"]["copies"] == [2, 1, 2, 1]
-    assert said["flags"][:2] == ["copies:1", "fewer_choices:3"]
+    assert (result["index"], result["order"]) == (3, [3, 0, 1])
+    assert result["answer"] == texts[result["index"]]
+    assert result["candidate"] == "candidate 3"
+    assert result["explanation"].startswith("candidate 3")
+    assert [row["index"] for row in result["candidates"]] == [0, 1, 3]
+    assert [row["index"] for row in result["texts"]] == [0, 1, 3]
+    assert result["scores"] == [[[1.4], [0.4], [None], [3.6]]]
+    assert result["side"]["copies"] == [2, 1, 2, 1]
+    assert result["flags"][:2] == ["copies:1", "fewer_choices:3"]
     assert again["index"] == 3
-    assert [each["index"] for each in again["candidates"]] == [0, 1, 3]
+    assert [row["index"] for row in again["candidates"]] == [0, 1, 3]

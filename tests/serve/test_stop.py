@@ -26,28 +26,28 @@ def server(openai_server: FakeServer) -> FakeServer:
 def test_candidates_end_when_they_are_not_worth_it(server: FakeServer) -> None:
     with running(server, parts=parts(scorers=(SCORER,)), stop="pandora") as gateway:
         body = ask(gateway).json()
-        told = body["darc"]
+        result = body["darc"]
         assert body["choices"][0]["message"]["content"] == "Answer 6.0"
-        assert (told["k"], told["saved"]) == (2, 6)
-        assert "stopped_early" in told["flags"]
-        assert [each["seed"] for each in told["candidates"]] == [100, 101]
-        assert told["scores"] == [[[0.1], [6.0]]]
+        assert (result["k"], result["saved"]) == (2, 6)
+        assert "stopped_early" in result["flags"]
+        assert [row["seed"] for row in result["candidates"]] == [100, 101]
+        assert result["scores"] == [[[0.1], [6.0]]]
         assert len(server.received) == 2
         assert body["usage"]["upstream"]["calls"] == 2
         every = ask(gateway, stop="none").json()["darc"]
         free = ask(gateway, stop="pandora:cost=0").json()["darc"]
     assert (every["k"], every["saved"]) == (free["k"], free["saved"]) == (8, 0)
     assert every["texts"] == free["texts"]
-    assert every["texts"][:2] == told["texts"]
+    assert every["texts"][:2] == result["texts"]
     assert "stopped_early" not in every["flags"] + free["flags"]
 
 
 def test_failed_calls_are_fewer_candidates(server: FakeServer) -> None:
     with running(server, parts=parts(scorers=(SCORER,)), attempts=1) as gateway:
         server.faults = [Fault(status=500)]
-        told = ask(gateway, stop="pandora:cost=0").json()["darc"]
-        assert (told["k"], told["saved"]) == (7, 0)
-        assert "fewer_candidates" in told["flags"]
+        result = ask(gateway, stop="pandora:cost=0").json()["darc"]
+        assert (result["k"], result["saved"]) == (7, 0)
+        assert "fewer_candidates" in result["flags"]
         server.faults = [Fault(status=500)]
         assert ask(gateway, stop="pandora", policy="closed").status_code == 500
         server.faults = [Fault(status=500)] * 8
@@ -58,9 +58,9 @@ def test_failed_calls_are_fewer_candidates(server: FakeServer) -> None:
 
 def test_budgets_hold_while_candidates_are_made(server: FakeServer) -> None:
     with running(server, parts=parts(scorers=(SCORER,))) as gateway:
-        told = ask(gateway, stop="pandora:cost=0", budget={"upstream_calls": 3}).json()["darc"]
-        assert told["k"] == 3
-        assert "budget_upstream" in told["flags"]
+        result = ask(gateway, stop="pandora:cost=0", budget={"upstream_calls": 3}).json()["darc"]
+        assert result["k"] == 3
+        assert "budget_upstream" in result["flags"]
         server.latency = 1.0
         late = ask(gateway, stop="pandora", budget={"milliseconds": 100})
         assert (late.status_code, late.json()["error"]["code"]) == (504, "budget")
@@ -72,9 +72,9 @@ def test_budgets_hold_while_candidates_are_made(server: FakeServer) -> None:
 def test_a_scorer_that_fails_stops_nothing(server: FakeServer) -> None:
     broken = parts(scorers=("python:tests.serve.scorers:broken",))
     with running(server, parts=broken, stop="pandora") as gateway:
-        told = ask(gateway).json()["darc"]
-        assert (told["k"], told["saved"]) == (8, 0)
-        assert "first_candidate" in told["flags"]
+        result = ask(gateway).json()["darc"]
+        assert (result["k"], result["saved"]) == (8, 0)
+        assert "first_candidate" in result["flags"]
         closed = ask(gateway, policy="closed")
     assert (closed.status_code, closed.json()["error"]["code"]) == (503, "part_failed")
 

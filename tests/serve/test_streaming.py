@@ -30,17 +30,17 @@ def test_long_text_has_a_bounded_number_of_pieces() -> None:
 
 
 def test_chunks_follow_the_protocol() -> None:
-    made = list(completion_chunks(completion(content="one two three"), include_usage=True))
-    assert {each["id"] for each in made} == {"c1"}
-    assert {each["object"] for each in made} == {"chat.completion.chunk"}
-    assert made[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
-    assert [each["choices"][0]["delta"].get("content") for each in made[1:4]] == [
+    chunks = list(completion_chunks(completion(content="one two three"), include_usage=True))
+    assert {chunk["id"] for chunk in chunks} == {"c1"}
+    assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
+    assert chunks[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    assert [chunk["choices"][0]["delta"].get("content") for chunk in chunks[1:4]] == [
         "one", " two", " three",
     ]  # fmt: skip
-    assert [each["choices"][0]["finish_reason"] for each in made[:-1]] == [None] * 4 + ["stop"]
-    assert made[-1]["choices"] == []
-    assert made[-1]["usage"] == {"x": 1}
-    assert all(each["usage"] is None for each in made[:-1])
+    assert [chunk["choices"][0]["finish_reason"] for chunk in chunks[:-1]] == [None] * 4 + ["stop"]
+    assert chunks[-1]["choices"] == []
+    assert chunks[-1]["usage"] == {"x": 1}
+    assert all(chunk["usage"] is None for chunk in chunks[:-1])
     assert "usage" not in next(
         iter(completion_chunks(completion(content="x"), include_usage=False))
     )
@@ -48,13 +48,13 @@ def test_chunks_follow_the_protocol() -> None:
 
 def test_tool_calls_are_put_together_again() -> None:
     call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": '{"a": "b c"}'}}
-    made = list(completion_chunks(completion(content=None, tool_calls=[call, call]), False))
+    chunks = list(completion_chunks(completion(content=None, tool_calls=[call, call]), False))
     arguments = ["", ""]
-    for each in made:
-        for delta in each["choices"][0]["delta"].get("tool_calls", ()):
+    for chunk in chunks:
+        for delta in chunk["choices"][0]["delta"].get("tool_calls", ()):
             arguments[delta["index"]] += delta["function"]["arguments"]
     assert arguments == [call["function"]["arguments"]] * 2  # type: ignore[index]
-    assert made[0]["choices"][0]["delta"]["content"] is None
+    assert chunks[0]["choices"][0]["delta"]["content"] is None
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -64,17 +64,17 @@ def test_logprobs_are_all_there(whole: bool) -> None:
     given["choices"][0]["logprobs"] = {"content": entries, "refusal": None}
     found = [
         entry
-        for each in completion_chunks(given, False)
-        for entry in (each["choices"][0].get("logprobs") or {}).get("content", ())
+        for chunk in completion_chunks(given, False)
+        for entry in (chunk["choices"][0].get("logprobs") or {}).get("content", ())
     ]
     assert found == entries
 
 
 def test_other_fields_of_a_message_are_kept() -> None:
-    made = list(
+    chunks = list(
         completion_chunks(completion(content="x", reasoning_content="hm", refusal="no no"), False)
     )
-    deltas = [each["choices"][0]["delta"] for each in made]
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
     assert {"reasoning_content": "hm"} in deltas
     assert "".join(delta.get("refusal", "") for delta in deltas) == "no no"
 
@@ -83,4 +83,4 @@ def test_metadata_stands_in_the_last_event() -> None:
     *before, last, end = stream_completion({**completion(content="x"), "darc": {"k": 3}}, False)
     assert end == DONE
     assert json.loads(last.removeprefix(b"data: "))["darc"] == {"k": 3}
-    assert not any(b"darc" in each for each in before)
+    assert not any(b"darc" in chunk for chunk in before)

@@ -54,14 +54,14 @@ def test_retries_are_counted(openai_server: FakeServer) -> None:
 def test_scores_that_came_before_the_limit_decide(openai_server: FakeServer) -> None:
     with running(openai_server, parts=judged(openai_server), max_upstream_calls=6) as gateway:
         body = ask(gateway, k=4, budget={"upstream_calls": 100}).json()
-        told = body["darc"]
-        assert "budget_upstream" in told["flags"]
-        assert "first_candidate" not in told["flags"]
+        result = body["darc"]
+        assert "budget_upstream" in result["flags"]
+        assert "first_candidate" not in result["flags"]
         assert len(openai_server.received) == 6 == body["usage"]["upstream"]["calls"]
-        assert {name: each["calls"] for name, each in told["spent"].items()} == {
+        assert {name: row["calls"] for name, row in result["spent"].items()} == {
             "candidates": 4, "rewrites": 0, "scores": 2,
         }  # fmt: skip
-        assert sum(row[0] is not None for row in told["scores"][0]) == 2
+        assert sum(row[0] is not None for row in result["scores"][0]) == 2
         closed = ask(gateway, k=4, policy="closed")
         assert (closed.status_code, closed.json()["error"]["code"]) == (503, "over_limit")
         assert "budget_upstream" not in ask(gateway, k=2).json()["darc"]["flags"]
@@ -74,16 +74,16 @@ def test_tokens_end_at_the_limit(openai_server: FakeServer) -> None:
         assert body["usage"]["upstream"]["tokens"] >= 1
         assert len(openai_server.received) == 3
         free = ask(gateway, k=3, budget={"upstream_tokens": 0}).json()
-    spent = sum(each.get("total_tokens", 0) for each in free["darc"]["spent"].values())
+    spent = sum(row.get("total_tokens", 0) for row in free["darc"]["spent"].values())
     assert free["usage"]["upstream"] == {"calls": 6, "tokens": spent}
 
 
 def test_rewriter_that_reaches_the_limit_leaves_the_originals(openai_server: FakeServer) -> None:
     made = parts(rewriter=f"llm:fake@{openai_server.url},key_env=", n_aug=3)
     with running(openai_server, parts=made, max_upstream_calls=5) as gateway:
-        told = ask(gateway, k=4, full=True).json()["darc"]
-        assert "budget_upstream" in told["flags"]
-        assert told["rule"] == "auto"
+        result = ask(gateway, k=4, full=True).json()["darc"]
+        assert "budget_upstream" in result["flags"]
+        assert result["rule"] == "auto"
         assert len(openai_server.received) <= 5
         closed = ask(gateway, k=4, full=True, policy="closed")
     assert (closed.status_code, closed.json()["error"]["code"]) == (503, "over_limit")
