@@ -3,8 +3,8 @@ from darc.language.amounts import find_amounts
 
 def test_amounts_in_one_notation() -> None:
     text = "two hundred and 1,000 then 3 million dollars and 3 rd of twenty five kg"
-    found = [(a.value, a.unit, a.currency) for a in find_amounts(text.split())]
-    assert found == [
+    amounts = [(a.value, a.unit, a.currency) for a in find_amounts(text.split())]
+    assert amounts == [
         ("200", "", ""),
         ("1000", "", ""),
         ("3000000", "", "$"),

@@ -32,7 +32,7 @@ def test_texts_come_back(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "protected"),
     [
         ("Run `x = 1` now", ["`x = 1`"]),
         ("Use ``a ` b`` now", ["``a ` b``"]),
@@ -54,8 +54,8 @@ def test_texts_come_back(text: str) -> None:
         ("See:\n\n    x = code\n", ["    x = code\n"]),
     ],
 )
-def test_what_is_protected(text: str, kept: list[str]) -> None:
-    assert list(mask(text).hidden) == kept
+def test_what_is_protected(text: str, protected: list[str]) -> None:
+    assert list(mask(text).hidden) == protected
 
 
 def test_private_characters_in_the_text_survive() -> None:

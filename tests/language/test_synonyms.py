@@ -19,9 +19,9 @@ def test_the_table_is_large_and_without_repetition() -> None:
 
 
 def test_every_guard_is_of_a_known_wording() -> None:
-    known = {wording.phrase for wording in all_wordings()}
+    phrases = {wording.phrase for wording in all_wordings()}
     guarded = {phrase for _, phrase, _ in read_rows("neighbours.tsv")}
-    assert guarded <= known, guarded - known
+    assert guarded <= phrases, guarded - phrases
 
 
 @pytest.mark.parametrize("pair", list(all_wordings()))

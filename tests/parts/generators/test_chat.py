@@ -27,8 +27,8 @@ def generate(
 
 
 def test_one_call_a_prompt(openai_server: FakeServer) -> None:
-    made = generate(openai_server)
-    assert [[(one.prompt_id, one.index) for one in row] for row in made] == [
+    candidates = generate(openai_server)
+    assert [[(one.prompt_id, one.index) for one in row] for row in candidates] == [
         [("sea", i) for i in range(4)],
         [("egg", i) for i in range(4)],
     ]
@@ -38,9 +38,9 @@ def test_one_call_a_prompt(openai_server: FakeServer) -> None:
     assert (body["n"], body["seed"]) == (4, seed)
     assert (body["temperature"], body["top_p"], body["max_tokens"]) == (0.8, 0.98, 50)
     assert "best_of" not in body
-    assert [one.seed for one in made[0]] == [seed, None, None, None]
-    assert len({one.text for one in made[0]}) > 1
-    assert all(one.tokens == len(one.text.split()) and one.log_likelihood for one in made[0])
+    assert [one.seed for one in candidates[0]] == [seed, None, None, None]
+    assert len({one.text for one in candidates[0]}) > 1
+    assert all(one.tokens == len(one.text.split()) and one.log_likelihood for one in candidates[0])
 
 
 def test_first_of_many_is_what_its_seed_makes(openai_server: FakeServer) -> None:
@@ -50,10 +50,10 @@ def test_first_of_many_is_what_its_seed_makes(openai_server: FakeServer) -> None
 
 
 def test_single_calls_have_seeds_of_their_own(openai_server: FakeServer) -> None:
-    made = generate(openai_server, n=False)
+    candidates = generate(openai_server, n=False)
     assert len(openai_server.received) == 8
     assert not any("n" in body for body in openai_server.bodies)
-    for row, prompt in zip(made, (SEA, EGG), strict=True):
+    for row, prompt in zip(candidates, (SEA, EGG), strict=True):
         assert [one.seed for one in row] == candidate_seeds(FOUR, prompt.id)
 
 
@@ -72,9 +72,9 @@ def test_refused_n_is_remembered(openai_server: FakeServer, status: int) -> None
 def test_ignored_n_costs_no_answer(openai_server: FakeServer) -> None:
     openai_server.ignores = {"n"}
     generator = openai(f"fake@{openai_server.url}")
-    told: list[tuple[int, int]] = []
-    (row,) = generator.generate([SEA], FOUR, lambda done, total: told.append((done, total)))
-    assert told == [(i, 4) for i in range(1, 5)]
+    reports: list[tuple[int, int]] = []
+    (row,) = generator.generate([SEA], FOUR, lambda done, total: reports.append((done, total)))
+    assert reports == [(i, 4) for i in range(1, 5)]
     assert len(openai_server.received) == 4
     assert [one.seed for one in row] == candidate_seeds(FOUR, "sea")
     generator.generate([EGG], FOUR)
@@ -84,14 +84,14 @@ def test_ignored_n_costs_no_answer(openai_server: FakeServer) -> None:
 
 def test_same_answer_again_and_again_is_no_n(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, index: f"seed {body['seed']}"
-    made = generate(openai_server)
-    assert all(len({one.text for one in row}) == 4 for row in made)
-    assert [one.seed for one in made[1]] == candidate_seeds(FOUR, "egg")
+    candidates = generate(openai_server)
+    assert all(len({one.text for one in row}) == 4 for row in candidates)
+    assert [one.seed for one in candidates[1]] == candidate_seeds(FOUR, "egg")
 
 
 def test_greedy_duplicates_are_kept(openai_server: FakeServer) -> None:
-    made = generate(openai_server, SamplingParameters(k=3, temperature=0))
-    assert all(len({one.text for one in row}) == 1 for row in made)
+    candidates = generate(openai_server, SamplingParameters(k=3, temperature=0))
+    assert all(len({one.text for one in row}) == 1 for row in candidates)
     assert len(openai_server.received) == 2
 
 
@@ -118,11 +118,11 @@ def test_prompts_share_the_bound(openai_server: FakeServer) -> None:
 
 
 def test_as_users_write_it(openai_server: FakeServer) -> None:
-    made = generators.make(f"openai:fake@{openai_server.url},n=false,timeout=5")
-    assert isinstance(made, ChatGenerator)
-    assert isinstance(made, Generator)
-    assert made.version == f"fake@{openai_server.url}/v1"
-    assert isinstance(made.model, OpenAIModel)
-    assert "n" in made.model.unsupported
+    candidates = generators.make(f"openai:fake@{openai_server.url},n=false,timeout=5")
+    assert isinstance(candidates, ChatGenerator)
+    assert isinstance(candidates, Generator)
+    assert candidates.version == f"fake@{openai_server.url}/v1"
+    assert isinstance(candidates.model, OpenAIModel)
+    assert "n" in candidates.model.unsupported
     with pytest.raises(InputError, match="write openai:MODEL@URL"):
         generators.make("openai")

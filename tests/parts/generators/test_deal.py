@@ -73,7 +73,7 @@ def reference(checkpoint: Checkpoint, prompt: Prompt, options: Plan, limit: int)
             rolled = [token]
             while rolled[-1] != END and len(rolled) <= options["lookahead"]:
                 rolled.append(int(logs(before + written + rolled).argmax()))
-            rolled = [each for each in rolled if each != END]
+            rolled = [entry for entry in rolled if entry != END]
             text = tokenizer.decode(written + rolled, skip_special_tokens=True)
             total = float(now[token]) + g * float(reward.score([(prompt, text)])[0])
             if total > best:
@@ -89,22 +89,22 @@ def reference(checkpoint: Checkpoint, prompt: Prompt, options: Plan, limit: int)
 def test_it_writes_what_a_plain_loop_writes(
     checkpoint: Checkpoint, options: Plan, prompt: Prompt
 ) -> None:
-    ((made,),) = DealGenerator(checkpoint, reward=Vowels(), **options).generate([prompt], ONE)
+    ((deal,),) = DealGenerator(checkpoint, reward=Vowels(), **options).generate([prompt], ONE)
     expected = reference(checkpoint, prompt, options, 24)
     tokenizer = checkpoint.loaded.tokenizer
-    assert made.text == tokenizer.decode(expected, skip_special_tokens=True)
-    assert made.tokens == len(expected)
-    assert made.truncated == (len(expected) == 24)
-    assert made.log_likelihood is not None
-    assert made.log_likelihood < 0
+    assert deal.text == tokenizer.decode(expected, skip_special_tokens=True)
+    assert deal.tokens == len(expected)
+    assert deal.truncated == (len(expected) == 24)
+    assert deal.log_likelihood is not None
+    assert deal.log_likelihood < 0
 
 
 def test_the_reward_draws_the_text(checkpoint: Checkpoint) -> None:
-    made = [DealGenerator(checkpoint, reward=Vowels(), lookahead=2, g=g) for g in (0.0, 5.0)]
-    texts = [each.generate([HELLO], ONE)[0][0].text for each in made]
-    plain, drawn = (sum(c in "aeiouAEIOU" for c in text) / len(text) for text in texts)
-    print(f"vowels: {plain:.2f} without reward, {drawn:.2f} with it")
-    assert drawn > plain
+    deal = [DealGenerator(checkpoint, reward=Vowels(), lookahead=2, g=g) for g in (0.0, 5.0)]
+    texts = [entry.generate([HELLO], ONE)[0][0].text for entry in deal]
+    plain, rewarded = (sum(c in "aeiouAEIOU" for c in text) / len(text) for text in texts)
+    print(f"vowels: {plain:.2f} without reward, {rewarded:.2f} with it")
+    assert rewarded > plain
 
 
 def test_without_weight_it_is_greedy(checkpoint: Checkpoint) -> None:
@@ -155,8 +155,8 @@ def test_the_reward_sees_few_tokens(checkpoint: Checkpoint) -> None:
     generator.generate([long, HELLO], ONE)
     tokenizer = checkpoint.loaded.tokenizer
     for prompt, text in reward.seen:
-        asked = "".join(message.content for message in prompt.messages)
-        assert len(tokenizer(asked + text, add_special_tokens=False)["input_ids"]) <= 24
+        question_text = "".join(message.content for message in prompt.messages)
+        assert len(tokenizer(question_text + text, add_special_tokens=False)["input_ids"]) <= 24
     assert {prompt.question for prompt, _ in reward.seen} == {"a long quest", "Hello"}
     assert shorten_prompt(checkpoint.loaded, HELLO, 5) is HELLO
 
@@ -171,14 +171,14 @@ def test_one_answer_only(checkpoint: Checkpoint) -> None:
 
 def test_the_table_makes_it(checkpoint: Checkpoint, tmp_path: Path) -> None:
     folder = checkpoint.source.text
-    made = generators.make(f"deal:{folder},reward=form,k=2,lookahead=2,g=0.1,max_tokens=3")
-    ((one,),) = made.generate([HELLO], ONE)
+    deal = generators.make(f"deal:{folder},reward=form,k=2,lookahead=2,g=0.1,max_tokens=3")
+    ((one,),) = deal.generate([HELLO], ONE)
     assert one.tokens <= 3
-    assert made.judge.name == "form"
-    assert (made.k, made.lookahead, made.g, made.max_tokens) == (2, 2, 0.1, 3)
+    assert deal.judge.name == "form"
+    assert (deal.k, deal.lookahead, deal.g, deal.max_tokens) == (2, 2, 0.1, 3)
     other = generators.make(f"deal:{folder},k=3")
-    assert made.version
-    assert made.version != other.version
+    assert deal.version
+    assert deal.version != other.version
     small = causal(tmp_path / "small", max_position_embeddings=30)
     with pytest.raises(InputError, match="'hello' has 24 tokens"):
         generators.make(f"deal:{small}").generate([HELLO], ONE)

@@ -14,19 +14,19 @@ SHORT = SamplingParameters(k=3, max_tokens=10, seed=7)
 def test_candidates_are_in_order_and_complete(model: EmbeddedModel) -> None:
     generator = ChatGenerator(model)
     assert isinstance(generator, Generator)
-    made = generator.generate([SEA, EGG], SHORT)
-    assert [[(one.prompt_id, one.index) for one in row] for row in made] == [
+    candidates = generator.generate([SEA, EGG], SHORT)
+    assert [[(one.prompt_id, one.index) for one in row] for row in candidates] == [
         [("sea", 0), ("sea", 1), ("sea", 2)],
         [("egg", 0), ("egg", 1), ("egg", 2)],
     ]
-    for row, prompt in zip(made, (SEA, EGG), strict=True):
+    for row, prompt in zip(candidates, (SEA, EGG), strict=True):
         assert [one.seed for one in row] == candidate_seeds(SHORT, prompt.id)
         assert all(one.text and 0 < one.tokens <= 10 for one in row)
         assert all(one.log_likelihood is not None and one.log_likelihood < 0 for one in row)
-    assert any(one.truncated for row in made for one in row)
-    assert made[::-1] == generator.generate([EGG, SEA], SHORT)
+    assert any(one.truncated for row in candidates for one in row)
+    assert candidates[::-1] == generator.generate([EGG, SEA], SHORT)
     more = generator.generate([SEA], SamplingParameters(k=4, max_tokens=10, seed=7))
-    assert more[0][:3] == made[0]
+    assert more[0][:3] == candidates[0]
 
 
 def test_greedy_duplicates_are_kept(model: EmbeddedModel) -> None:

@@ -19,9 +19,11 @@ ROWS = [
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    made = tmp_path / "texts.jsonl.gz"
-    made.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in ROWS).encode()))
-    return made
+    given_generator = tmp_path / "texts.jsonl.gz"
+    given_generator.write_bytes(
+        gzip.compress("".join(json.dumps(row) + "\n" for row in ROWS).encode())
+    )
+    return given_generator
 
 
 def prompt(name: str) -> Prompt:
@@ -29,18 +31,18 @@ def prompt(name: str) -> Prompt:
 
 
 def test_answers_keep_their_names_and_order(path: Path) -> None:
-    made = generators.make(f"given:{path}")
-    assert isinstance(made, Generator)
-    first, second = made.generate([prompt("a"), prompt("b")], SamplingParameters(k=16))
+    given_generator = generators.make(f"given:{path}")
+    assert isinstance(given_generator, Generator)
+    first, second = given_generator.generate([prompt("a"), prompt("b")], SamplingParameters(k=16))
     assert [(one.index, one.name, one.text) for one in first] == [
         (0, "M1", "So it is."),
         (1, "M2", "Who knows."),
     ]
     assert [one.tokens for one in second] == [1]
-    (few,) = made.generate([prompt("a")], SamplingParameters(k=1))
+    (few,) = given_generator.generate([prompt("a")], SamplingParameters(k=1))
     assert len(few) == 1
     with pytest.raises(InputError, match="no answer to prompt 'c'"):
-        made.generate([prompt("c")], SamplingParameters())
+        given_generator.generate([prompt("c")], SamplingParameters())
 
 
 def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:

@@ -14,19 +14,21 @@ SHORT = SamplingParameters(k=3, max_tokens=20, seed=7)
 
 @pytest.fixture(scope="module")
 def generator(tmp_path_factory: pytest.TempPathFactory) -> ChatGenerator:
-    made = generators.make(f"transformers:{causal(tmp_path_factory.mktemp('causal'))},batch_size=4")
-    assert isinstance(made, Generator)
-    assert isinstance(made, ChatGenerator)
-    return made
+    result = generators.make(
+        f"transformers:{causal(tmp_path_factory.mktemp('causal'))},batch_size=4"
+    )
+    assert isinstance(result, Generator)
+    assert isinstance(result, ChatGenerator)
+    return result
 
 
 def test_candidates_are_in_order_and_complete(generator: ChatGenerator) -> None:
-    made = generator.generate([SEA, EGG], SHORT)
-    assert [[(one.prompt_id, one.index) for one in row] for row in made] == [
+    result = generator.generate([SEA, EGG], SHORT)
+    assert [[(one.prompt_id, one.index) for one in row] for row in result] == [
         [("sea", 0), ("sea", 1), ("sea", 2)],
         [("egg", 0), ("egg", 1), ("egg", 2)],
     ]
-    for row, prompt in zip(made, (SEA, EGG), strict=True):
+    for row, prompt in zip(result, (SEA, EGG), strict=True):
         assert [one.seed for one in row] == candidate_seeds(SHORT, prompt.id)
         assert len({one.text for one in row}) == 3
         assert all(0 < one.tokens <= 20 for one in row)

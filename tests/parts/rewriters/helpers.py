@@ -36,9 +36,11 @@ def outcomes(change: Transform, text: str, seeds: int = 30) -> set[str]:
 def changes_of(module: ModuleType) -> Callable[..., None]:
     """A test of what the transforms of a module can make of a text, or nothing but the text."""
     name = module.__name__.rpartition(".")[2]
-    found = [row for row in rows("changes.jsonl") if row[0].startswith(f"{name}.")]
+    rows_of_module = [row for row in rows("changes.jsonl") if row[0].startswith(f"{name}.")]
 
-    @pytest.mark.parametrize(("change", "text", "changed"), [(*row, None)[:3] for row in found])
+    @pytest.mark.parametrize(
+        ("change", "text", "changed"), [(*row, None)[:3] for row in rows_of_module]
+    )
     def test(change: str, text: str, changed: str | None) -> None:
         seen = outcomes(getattr(module, change.removeprefix(f"{name}.")), text)
         assert seen == {text} if changed is None else changed in seen

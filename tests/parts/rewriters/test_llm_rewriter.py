@@ -26,21 +26,21 @@ def test_conversations_delimit_what_is_untrusted() -> None:
 @pytest.mark.parametrize("family", ["style", "targeted"])
 def test_the_examples_pass_the_filters(family: str) -> None:
     turns = rewrite_messages(PROMPT, "x", family)
-    for asked, answered in zip(turns[1:-1:2], turns[2:-1:2], strict=True):
-        original = asked.content.split("<answer>\n")[1].removesuffix("\n</answer>")
-        assert rejection_reason(original, answered.content, family) is None
+    for question_turn, answer_turn in zip(turns[1:-1:2], turns[2:-1:2], strict=True):
+        original = question_turn.content.split("<answer>\n")[1].removesuffix("\n</answer>")
+        assert rejection_reason(original, answer_turn.content, family) is None
 
 
 def test_one_conversation_a_proposal_in_one_batch(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, index: f"Here is the rewrite: text {body['seed']}"
     rewriter = LlmRewriter(f"fake@{openai_server.url}", temperature=0.5)
-    found = rewriter.rewrite(PROMPT, "A text.", 4, "hybrid", 3)
-    assert rewriter.rewrite(PROMPT, "A text.", 4, "hybrid", 3) == found
+    rewrites = rewriter.rewrite(PROMPT, "A text.", 4, "hybrid", 3)
+    assert rewriter.rewrite(PROMPT, "A text.", 4, "hybrid", 3) == rewrites
     assert rewriter.rewrite(PROMPT, "A text.", 0, "style", 3) == []
     rewriter.close()
     bodies = openai_server.bodies
     assert len(bodies) == 8
-    assert sorted(found) == sorted(f"text {body['seed']}" for body in bodies[:4])
+    assert sorted(rewrites) == sorted(f"text {body['seed']}" for body in bodies[:4])
     assert len({body["seed"] for body in bodies}) == 4
     assert len({body["messages"][0]["content"] for body in bodies}) == 4
     assert {(body["temperature"], body["max_tokens"]) for body in bodies} == {(0.5, 34)}
@@ -49,10 +49,10 @@ def test_one_conversation_a_proposal_in_one_batch(openai_server: FakeServer) -> 
 def test_empty_replies_are_left_out(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, index: " " if body["seed"] % 2 else "Fine."
     rewriter = LlmRewriter(f"fake@{openai_server.url}")
-    found = rewriter.rewrite(PROMPT, "A text.", 8, "style", 3)
+    rewrites = rewriter.rewrite(PROMPT, "A text.", 8, "style", 3)
     rewriter.close()
-    assert set(found) == {"Fine."}
-    assert len(found) == sum(body["seed"] % 2 == 0 for body in openai_server.bodies)
+    assert set(rewrites) == {"Fine."}
+    assert len(rewrites) == sum(body["seed"] % 2 == 0 for body in openai_server.bodies)
 
 
 def test_rewrites_of_a_server_are_judged_like_others(openai_server: FakeServer) -> None:
@@ -71,9 +71,9 @@ def test_room_grows_with_the_text() -> None:
 
 
 def test_as_users_write_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    made = rewriters.make("llm:m@http://h,temperature=0.3,max_tokens=64")
-    assert (made.temperature, made.max_tokens, made.parallel, made.name) == (0.3, 64, 8, "llm")
-    assert made.version.startswith("m@http://h/v1 0.3 0.98 64 ")
+    llm = rewriters.make("llm:m@http://h,temperature=0.3,max_tokens=64")
+    assert (llm.temperature, llm.max_tokens, llm.parallel, llm.name) == (0.3, 64, 8, "llm")
+    assert llm.version.startswith("m@http://h/v1 0.3 0.98 64 ")
     monkeypatch.setenv("DARC_CACHE", str(tmp_path))
     with pytest.raises(InputError, match="run: darc models install"):
         rewriters.make("llm")

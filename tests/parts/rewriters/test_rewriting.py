@@ -20,21 +20,23 @@ class Scripted:
 
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
         self.seeds.append(seed)
-        given, self.left = self.left[:count], self.left[count:]
-        return given
+        next_proposals, self.left = self.left[:count], self.left[count:]
+        return next_proposals
 
 
 def test_variants_carry_where_they_come_from() -> None:
-    found = rewrite_candidate(PROMPT, CANDIDATE, 8, RulesRewriter(), family="hybrid", seed=1)
-    assert len(found.variants) == 8
-    assert [variant.index for variant in found.variants] == list(range(8))
-    assert [variant.family for variant in found.variants] == ["style"] * 4 + ["targeted"] * 4
-    assert {(v.prompt_id, v.candidate, v.rewriter) for v in found.variants} == {("p1", 2, "rules")}
-    assert len({variant.text for variant in found.variants}) == 8
-    assert found == rewrite_candidate(
+    rewrites = rewrite_candidate(PROMPT, CANDIDATE, 8, RulesRewriter(), family="hybrid", seed=1)
+    assert len(rewrites.variants) == 8
+    assert [variant.index for variant in rewrites.variants] == list(range(8))
+    assert [variant.family for variant in rewrites.variants] == ["style"] * 4 + ["targeted"] * 4
+    assert {(v.prompt_id, v.candidate, v.rewriter) for v in rewrites.variants} == {
+        ("p1", 2, "rules")
+    }
+    assert len({variant.text for variant in rewrites.variants}) == 8
+    assert rewrites == rewrite_candidate(
         PROMPT, CANDIDATE, 8, RulesRewriter(), family="hybrid", seed=1
     )
-    assert found != rewrite_candidate(
+    assert rewrites != rewrite_candidate(
         PROMPT, CANDIDATE, 8, RulesRewriter(), family="hybrid", seed=2
     )
 
@@ -49,48 +51,48 @@ def test_rejections_keep_their_reasons_and_are_replaced() -> None:
     rewriter = Scripted(
         "The old dog didn't eat 4 bones.", good, good, "The  old dog didn't eat 3 bones.", late
     )
-    found = rewrite_candidate(PROMPT, Candidate("p1", 0, text), 2, rewriter, seed=7)
-    assert [variant.text for variant in found.variants] == [good, late]
-    assert [rejection.reason.split(":")[0] for rejection in found.rejections] == [
+    rewrites = rewrite_candidate(PROMPT, Candidate("p1", 0, text), 2, rewriter, seed=7)
+    assert [variant.text for variant in rewrites.variants] == [good, late]
+    assert [rejection.reason.split(":")[0] for rejection in rewrites.rejections] == [
         "number",
         "duplicate",
         "duplicate",
     ]
-    assert [rejection.attempt for rejection in found.rejections] == [0, 2, 3]
+    assert [rejection.attempt for rejection in rewrites.rejections] == [0, 2, 3]
     assert len(set(rewriter.seeds)) == len(rewriter.seeds)
 
 
 def test_attempts_are_bounded() -> None:
     rewriter = Scripted(*["nothing like it"] * 100)
-    found = rewrite_candidate(PROMPT, CANDIDATE, 3, rewriter)
-    assert (len(found.variants), len(found.rejections)) == (0, 12)
+    rewrites = rewrite_candidate(PROMPT, CANDIDATE, 3, rewriter)
+    assert (len(rewrites.variants), len(rewrites.rejections)) == (0, 12)
     assert len(rewrite_candidate(PROMPT, CANDIDATE, 3, rewriter, max_attempts=5).rejections) == 5
     assert rewrite_candidate(PROMPT, CANDIDATE, 3, Scripted()) == Rewrites((), ())
 
 
 def test_similarity_is_asked_in_batches() -> None:
-    asked: list[int] = []
+    batch_sizes: list[int] = []
 
     def similarity(pairs: Sequence[tuple[str, str]]) -> list[float]:
-        asked.append(len(pairs))
+        batch_sizes.append(len(pairs))
         return [0.95 if i else 0.1 for i in range(len(pairs))]
 
-    found = rewrite_candidate(
+    rewrites = rewrite_candidate(
         PROMPT, CANDIDATE, 4, RulesRewriter(), similarity=similarity, max_attempts=4
     )
-    assert asked == [4]
-    assert len(found.variants) == 3
-    assert found.rejections[0].reason == "similarity: 0.10, below 0.8"
+    assert batch_sizes == [4]
+    assert len(rewrites.variants) == 3
+    assert rewrites.rejections[0].reason == "similarity: 0.10, below 0.8"
     with pytest.raises(InputError, match="one number per pair"):
         rewrite_candidate(PROMPT, CANDIDATE, 4, RulesRewriter(), similarity=lambda pairs: [1.0])
 
 
 def test_entities_can_be_found_by_a_model() -> None:
-    found = rewrite_candidate(
+    rewrites = rewrite_candidate(
         PROMPT, CANDIDATE, 2, RulesRewriter(), find_entities=lambda text: [text]
     )
-    assert found.variants == ()
-    assert {rejection.reason.split(":")[0] for rejection in found.rejections} <= {
+    assert rewrites.variants == ()
+    assert {rejection.reason.split(":")[0] for rejection in rewrites.rejections} <= {
         "entity",
         "duplicate",
     }

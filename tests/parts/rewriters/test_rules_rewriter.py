@@ -12,10 +12,10 @@ REWRITER = RulesRewriter()
 
 def test_proposals_are_distinct_new_and_repeatable() -> None:
     for text in TEXTS:
-        found = REWRITER.rewrite(PROMPT, text, 8, "hybrid", 5)
-        assert found == REWRITER.rewrite(PROMPT, text, 8, "hybrid", 5)
-        assert text not in found
-        for half in (found[:4], found[4:]) if len(found) == 8 else ():
+        proposals = REWRITER.rewrite(PROMPT, text, 8, "hybrid", 5)
+        assert proposals == REWRITER.rewrite(PROMPT, text, 8, "hybrid", 5)
+        assert text not in proposals
+        for half in (proposals[:4], proposals[4:]) if len(proposals) == 8 else ():
             assert len(set(half)) == 4
 
 
@@ -62,8 +62,8 @@ def test_rewriting_is_instant() -> None:
         times = []
         for seed in range(5):
             started = time.process_time()
-            found = REWRITER.rewrite(PROMPT, text, 20, family, seed)
-            times.append((time.process_time() - started) / len(found))
+            proposals = REWRITER.rewrite(PROMPT, text, 20, family, seed)
+            times.append((time.process_time() - started) / len(proposals))
         print(f"{family}: {1000 * min(times):.2f} ms a rewrite of {len(text.split())} words")
         assert min(times) < 0.008  # Four times the goal, for busy machines.
 
@@ -74,14 +74,14 @@ def test_a_judged_proposal_is_quick(family: str) -> None:
     times = []
     for seed in range(3):
         started = time.process_time()
-        found = [
+        proposals = [
             rewrite_candidate(
                 PROMPT, Candidate("p1", 0, text), 8, REWRITER, family=family, seed=seed
             )
             for text in texts
         ]
         spent = time.process_time() - started
-        times.append(spent / sum(len(each.variants) + len(each.rejections) for each in found))
+        times.append(spent / sum(len(each.variants) + len(each.rejections) for each in proposals))
     print(f"{family}: {1000 * min(times):.2f} ms a judged proposal")
     assert min(times) < 0.006  # Three times the goal, for busy machines.
 

@@ -80,33 +80,35 @@ def test_no_occurrence_is_missed(text: str) -> None:
 @settings(deadline=None, max_examples=150)
 @given(PROSE, st.booleans())
 def test_wordings_are_found_in_pieces_as_in_the_whole(text: str, shorter_only: bool) -> None:
-    whole = wording._occurrences_in_piece.__wrapped__(text, 0, shorter_only)
-    assert list(wording._occurrences(text, shorter_only)) == whole
+    in_whole = wording._occurrences_in_piece.__wrapped__(text, 0, shorter_only)
+    assert list(wording._occurrences(text, shorter_only)) == in_whole
 
 
 @settings(deadline=None, max_examples=60)
 @given(PROSE, PROSE, PROSE)
 def test_filters_say_the_same_of_stretches_as_of_the_whole(a: str, b: str, c: str) -> None:
     for original, rewrite in ((a + b + c, a + c), (a + b, b + a), (a + b, a + c), (a, b)):
-        told = reasons(Reading, original, rewrite, "style")
-        assert told == reasons(Whole, original, rewrite, "style")
+        sliced_reasons = reasons(Reading, original, rewrite, "style")
+        assert sliced_reasons == reasons(Whole, original, rewrite, "style")
 
 
 @pytest.mark.parametrize("family", ["style", "targeted"])
 def test_rewrites_are_judged_as_a_whole(family: str) -> None:
-    made = [
+    rewritten = [
         (text, proposal)
         for text in ANSWERS[::3]
         for proposal in RulesRewriter().rewrite(PROMPT, text, 3, family, 1)
     ]
-    for original, rewrite in [*made, *((row["original"], row["rewrite"]) for row in ROWS)]:
-        told = reasons(Reading, original, rewrite, family)
-        assert told == reasons(Whole, original, rewrite, family)
+    for original, rewrite in [*rewritten, *((row["original"], row["rewrite"]) for row in ROWS)]:
+        sliced_reasons = reasons(Reading, original, rewrite, family)
+        assert sliced_reasons == reasons(Whole, original, rewrite, family)
 
 
 def test_no_phrase_goes_on_after_a_stop() -> None:
-    known = {word for index in known_phrases().values() for words, _, _ in index for word in words}
-    assert known.isdisjoint({".", "\n"})
+    phrase_words = {
+        word for index in known_phrases().values() for words, _, _ in index for word in words
+    }
+    assert phrase_words.isdisjoint({".", "\n"})
     assert not any(
         ". " in wording.phrase or "\n" in wording.phrase for wording in wording.all_wordings()
     )
@@ -117,16 +119,18 @@ def test_no_phrase_goes_on_after_a_stop() -> None:
     st.one_of(PROSE, st.text(alphabet="ab 1'\"“”<>=$`\\|@.:/[](){}\n\t-\U000f0001", max_size=60))
 )
 def test_spans_are_those_of_all_patterns(text: str) -> None:
-    every = re.compile("|".join([LIST_MARKER, *(f"(?:{each})" for each in SPAN_PATTERNS.values())]))
-    found = [m.group() for m in every.finditer(text) if m["marker"] is None and m.group()]
-    assert list(mask(text).hidden) == found
+    every = re.compile(
+        "|".join([LIST_MARKER, *(f"(?:{pattern_text})" for pattern_text in SPAN_PATTERNS.values())])
+    )
+    spans = [m.group() for m in every.finditer(text) if m["marker"] is None and m.group()]
+    assert list(mask(text).hidden) == spans
 
 
 def test_statements_that_stay_are_joined_alike() -> None:
     text = "It rains.  We stay in.\nDr. Lee left."
-    kept = "It rains. We stay in.\nDr. Lee left."
-    assert change_statements(text, str.upper, lambda sentence: False) == kept
-    assert change_statements(text, str, lambda sentence: True) == kept
+    joined = "It rains. We stay in.\nDr. Lee left."
+    assert change_statements(text, str.upper, lambda sentence: False) == joined
+    assert change_statements(text, str, lambda sentence: True) == joined
     assert change_statements(text, str.upper, lambda sentence: "stay" in sentence) == (
         "It rains. WE STAY IN.\nDr. Lee left."
     )

@@ -54,7 +54,7 @@ def sliced(steps: Iterator[int], text: str, n_aug: int, family: str, like: bool)
 def test_slicing_changes_nothing(
     steps: list[int], text: str, n_aug: int, family: str, like: bool
 ) -> None:
-    whole = rewrite_candidate(
+    unsliced = rewrite_candidate(
         PROMPT,
         Candidate("p1", 1, text),
         n_aug,
@@ -62,19 +62,19 @@ def test_slicing_changes_nothing(
         family=family,
         similarity=similarity if like else None,
     )
-    assert sliced(itertools.cycle(steps), text, n_aug, family, like) == whole
+    assert sliced(itertools.cycle(steps), text, n_aug, family, like) == unsliced
 
 
 @given(st.lists(st.sampled_from([SHORT, *SAID]), max_size=20), st.integers(0, 6))
 def test_rewriters_without_steps_are_sliced_too(proposals: list[str], n_aug: int) -> None:
     candidate = Candidate("p1", 0, SHORT)
-    whole = rewrite_candidate(PROMPT, candidate, n_aug, Scripted(*proposals))
+    unsliced = rewrite_candidate(PROMPT, candidate, n_aug, Scripted(*proposals))
     rewriter = Scripted(*proposals)
     state = continue_rewriting(PROMPT, candidate, n_aug, rewriter, seconds=0)
     while not state.finished:
         carried = pickle.loads(pickle.dumps(state))
         state = continue_rewriting(PROMPT, candidate, n_aug, rewriter, state=carried, seconds=0)
-    assert state.result == whole
+    assert state.result == unsliced
 
 
 def test_a_slice_of_long_work_is_short() -> None:
@@ -101,30 +101,36 @@ def test_a_slice_of_long_work_is_short() -> None:
 
 
 def test_work_that_is_stopped_is_finished_with_what_is_there() -> None:
-    asked = itertools.count()
-    found = continue_rewriting(
+    steps_counter = itertools.count()
+    result_state = continue_rewriting(
         PROMPT,
         Candidate("p1", 0, TEXTS[0]),
         8,
         RulesRewriter(),
-        stop=lambda: next(asked) > 18,
+        stop=lambda: next(steps_counter) > 18,
         seconds=60,
     )
-    assert found.finished
-    assert 0 < len(found.variants) < 8
+    assert result_state.finished
+    assert 0 < len(result_state.variants) < 8
 
 
 def test_nothing_is_proposed_twice() -> None:
     for text in (*TEXTS, SHORT):
         for family in ("style", "targeted", "hybrid"):
-            found = rewrite_candidate(
+            result_state = rewrite_candidate(
                 PROMPT, Candidate("p1", 0, text), 8, RulesRewriter(), family=family
             )
-            assert not [r for r in found.rejections if r.reason.startswith("duplicate")]
+            assert not [r for r in result_state.rejections if r.reason.startswith("duplicate")]
             for part in ("style", "targeted"):
-                made = [each.text for each in found.variants if each.family == part]
-                made += [each.text for each in found.rejections if each.family == part]
-                assert len({" ".join(each.split()) for each in made}) == len(made)
+                texts_of_family = [
+                    rewrite.text for rewrite in result_state.variants if rewrite.family == part
+                ]
+                texts_of_family += [
+                    rewrite.text for rewrite in result_state.rejections if rewrite.family == part
+                ]
+                assert len({" ".join(rewrite.split()) for rewrite in texts_of_family}) == len(
+                    texts_of_family
+                )
 
 
 def test_what_was_refused_is_not_judged_again() -> None:
@@ -134,12 +140,12 @@ def test_what_was_refused_is_not_judged_again() -> None:
         looked.append(text)
         return [text]
 
-    found = rewrite_candidate(
+    result_state = rewrite_candidate(
         PROMPT, Candidate("p1", 0, SHORT), 1, Scripted(*SAID[:1] * 4), find_entities=find
     )
     assert looked == [SHORT, SAID[0]]
-    assert len(found.rejections) == 4
-    assert len({rejection.reason for rejection in found.rejections}) == 1
+    assert len(result_state.rejections) == 4
+    assert len({rejection.reason for rejection in result_state.rejections}) == 1
 
 
 def test_a_text_that_allows_nothing_costs_little() -> None:

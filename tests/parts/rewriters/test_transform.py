@@ -14,10 +14,10 @@ from darc.parts.rewriters.transform import Transform
 
 EVERY = list(
     dict.fromkeys(
-        each
+        transform
         for tables in (WORD_TRANSFORMS, LAYOUT_TRANSFORMS)
         for family in tables.values()
-        for each in family
+        for transform in family
     )
 )
 
@@ -33,21 +33,21 @@ def test_strips_do_nothing_the_second_time(change: Transform) -> None:
 
 
 @pytest.mark.parametrize(
-    ("there", "back"),
+    ("forth", "back"),
     [
         (layout.toggle_apostrophes, layout.toggle_apostrophes),
         (layout.headings_to_bold, layout.bold_to_headings),
         (layout.swap_emphasis_marks, layout.swap_emphasis_marks),
     ],
 )
-def test_inverses(there: Transform, back: Transform) -> None:
+def test_inverses(forth: Transform, back: Transform) -> None:
     text = (
         "## Why it's so\n\nIt isn't long."
-        if there is layout.headings_to_bold
+        if forth is layout.headings_to_bold
         else "It's **not** so."
     )
     assert text in {
-        applied(back, applied(there, text, Draws(0)), Draws(seed)) for seed in range(10)
+        applied(back, applied(forth, text, Draws(0)), Draws(seed)) for seed in range(10)
     }
 
 
@@ -88,8 +88,8 @@ def test_protected_spans_are_never_touched(pairs: list[tuple[str, str]], seed: i
     before = mask(text).hidden
     for change in EVERY:
         after = applied(change, text, Draws(seed))
-        kept = iter(after[after.find(span) :] if span in after else "" for span in before)
-        gone = [span for span, found in zip(before, kept, strict=True) if not found]
+        remainders = iter(after[after.find(span) :] if span in after else "" for span in before)
+        gone = [span for span, remainder in zip(before, remainders, strict=True) if not remainder]
         # A courtesy may be stripped with a number or address inside it, never a changed one.
         assert not gone or change in COURTESIES, (change, gone)
         assert all(span in before or span.strip() in text for span in mask(after).hidden)

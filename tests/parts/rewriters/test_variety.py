@@ -11,14 +11,14 @@ from darc.parts.rewriters.rules_rewriter import DistinctTexts, neighbour_pairs, 
 def test_style_rewrites_differ_in_words_and_scores(name: str) -> None:
     files = {"model": "answers.jsonl", "chat": "chat.jsonl"}
     answers = plain_answers() if name == "plain" else answers_in(HERE / files[name])
-    found = measure(answers, "style", LONG)
-    print(name, found)
-    assert found.accepted >= 7.5
-    assert found.worded >= 0.8
-    assert found.distinct >= 5.5
-    assert found.apart >= 0.1
-    assert found.any_spread >= 0.95
-    assert found.worded_spread >= 0.85
+    measured = measure(answers, "style", LONG)
+    print(name, measured)
+    assert measured.accepted >= 7.5
+    assert measured.worded >= 0.8
+    assert measured.distinct >= 5.5
+    assert measured.apart >= 0.1
+    assert measured.any_spread >= 0.95
+    assert measured.worded_spread >= 0.85
 
 
 @pytest.mark.slow
@@ -43,8 +43,8 @@ def test_short_plain_answers_get_new_words() -> None:
         tides,
         "Tides are a fascinating topic, and there are many things one could say about them.",
     ):
-        found = RulesRewriter().rewrite(PROMPT, text, 8, "style", 0)
-        assert sum(neighbour_pairs(each) != neighbour_pairs(text) for each in found) >= 6
+        measured = RulesRewriter().rewrite(PROMPT, text, 8, "style", 0)
+        assert sum(neighbour_pairs(rewrite) != neighbour_pairs(text) for rewrite in measured) >= 6
 
 
 def test_texts_that_lie_apart_come_first() -> None:

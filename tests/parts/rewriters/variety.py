@@ -54,10 +54,12 @@ class Variety:
 def plain_answers() -> list[Answer]:
     """Plain prose of the hand-made texts, and the good answers to the scorers' prompts."""
     texts = [(row["topic"], row["text"]) for row in rows("texts.jsonl")]
-    found = [_answer(topic, "Can you explain this?", text) for topic, text in texts if _plain(text)]
+    measured = [
+        _answer(topic, "Can you explain this?", text) for topic, text in texts if _plain(text)
+    ]
     lines = (HERE.parent / "scorers" / "discrimination.jsonl").read_text("utf-8").splitlines()
     judged = [json.loads(line) for line in lines]
-    return found + [_answer(row["id"], row["prompt"], row["good"]) for row in judged]
+    return measured + [_answer(row["id"], row["prompt"], row["good"]) for row in judged]
 
 
 def answers_in(path: Path) -> list[Answer]:
@@ -77,14 +79,14 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
     for prompt, text in answers:
         if len(text.split()) < least_words:
             continue
-        made = tools.rewrite(prompt, Candidate(prompt.id, 0, text), tools.n_aug)
+        rewrites = tools.rewrite(prompt, Candidate(prompt.id, 0, text), tools.n_aug)
         origin = neighbour_pairs(text)
-        pairs = [neighbour_pairs(variant.text) for variant in made.variants]
+        pairs = [neighbour_pairs(variant.text) for variant in rewrites.variants]
         counts.append(len(pairs))
         distinct.append(len({*pairs} - {origin}))
-        worded += [each != origin for each in pairs]
+        worded += [other != origin for other in pairs]
         apart += [pair_distance(first, second) for first, second in combinations(pairs, 2)]
-        scored = [(prompt, each) for each in _texts(text, made)]
+        scored = [(prompt, other) for other in _texts(text, rewrites)]
         sigmas.append([float(tools.score(m, scored).std()) for m in range(len(SURFACE_SCORERS))])
     positive = np.array(sigmas) > 1e-12
     return Variety(
@@ -99,8 +101,8 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
     )
 
 
-def _texts(text: str, made: Rewrites) -> list[str]:
-    return [text, *(variant.text for variant in made.variants)]
+def _texts(text: str, rewrites: Rewrites) -> list[str]:
+    return [text, *(variant.text for variant in rewrites.variants)]
 
 
 def _answer(name: str, question: str, text: str) -> Answer:
@@ -113,10 +115,10 @@ def _plain(text: str) -> bool:
 
 def main() -> None:
     """Print the table."""
-    given = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "answers.jsonl"
+    answers_file = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "answers.jsonl"
     sets = {
         "plain": plain_answers(),
-        "model": answers_in(given),
+        "model": answers_in(answers_file),
         "chat": answers_in(HERE / "chat.jsonl"),
     }
     print(
@@ -127,12 +129,13 @@ def main() -> None:
     for name, answers in sets.items():
         for family in FAMILIES:
             for least in (0, LONG):
-                found = measure(answers, family, least)
+                measured = measure(answers, family, least)
                 print(
-                    f"{name:9} {family:9} {f'>= {least}':>6} {found.answers:4}"
-                    f" {found.accepted:5.2f} {found.distinct:8.2f} {found.worded:7.1%}"
-                    f" {found.apart:6.3f} {found.any_spread:5.0%} {found.worded_spread:6.0%}",
-                    *(f"{found.spread[each]:9.0%}" for each in SURFACE_SCORERS),
+                    f"{name:9} {family:9} {f'>= {least}':>6} {measured.answers:4}"
+                    f" {measured.accepted:5.2f} {measured.distinct:8.2f} {measured.worded:7.1%}"
+                    f" {measured.apart:6.3f} {measured.any_spread:5.0%}"
+                    f" {measured.worded_spread:6.0%}",
+                    *(f"{measured.spread[scorer]:9.0%}" for scorer in SURFACE_SCORERS),
                 )
 
 

@@ -38,9 +38,13 @@ def test_as_users_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         "def short(pairs):\n    return [-len(a) for _, a in pairs]\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    made = scorers.make("python:my_scores:short,low=-100,high=0,location=-5,scale=2")
-    assert made.score([(ONE, "abc")]).tolist() == [-3.0]
-    assert (made.name, made.bounds, made.location) == ("my_scores:short", (-100.0, 0.0), -5.0)
+    python_scorer = scorers.make("python:my_scores:short,low=-100,high=0,location=-5,scale=2")
+    assert python_scorer.score([(ONE, "abc")]).tolist() == [-3.0]
+    assert (python_scorer.name, python_scorer.bounds, python_scorer.location) == (
+        "my_scores:short",
+        (-100.0, 0.0),
+        -5.0,
+    )
 
 
 @pytest.mark.parametrize(

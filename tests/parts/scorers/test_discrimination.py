@@ -43,12 +43,14 @@ def margins(held_out: bool) -> dict[str, Array]:
         Form(),
         Harm(embedder()),
     )
-    each = np.stack([normalise_scores(scorer, scorer.score(pairs)) for scorer in scorers], axis=1)
-    scores = np.column_stack([each, entropic_value(each, 1.0)])
-    found: dict[str, list[Array]] = {kind: [] for kind in BAD_KINDS}
+    normalised = np.stack(
+        [normalise_scores(scorer, scorer.score(pairs)) for scorer in scorers], axis=1
+    )
+    scores = np.column_stack([normalised, entropic_value(normalised, 1.0)])
+    margins_of_kind: dict[str, list[Array]] = {kind: [] for kind in BAD_KINDS}
     for bad, (kind, row) in enumerate(places, start=len(half)):
-        found[kind].append(scores[row] - scores[bad])
-    return {kind: np.array(rows) for kind, rows in found.items()}
+        margins_of_kind[kind].append(scores[row] - scores[bad])
+    return {kind: np.array(rows) for kind, rows in margins_of_kind.items()}
 
 
 def accuracy(differences: Array) -> Array:
@@ -56,12 +58,12 @@ def accuracy(differences: Array) -> Array:
     return np.asarray((differences > 0).mean(axis=0) + 0.5 * (differences == 0).mean(axis=0))
 
 
-def shown(held_out: bool) -> str:
+def accuracy_table(held_out: bool) -> str:
     """The table of accuracies of one half."""
-    found = margins(held_out)
+    margins_of_kind = margins(held_out)
     half = "held-out" if held_out else "development"
     lines = [f"{half:12} pairs  relevance    fluency       form       harm        all"]
-    rows = {**found, "overall": np.concatenate(list(found.values()))}
+    rows = {**margins_of_kind, "overall": np.concatenate(list(margins_of_kind.values()))}
     for kind, differences in rows.items():
         shares = "  ".join(f"{share:9.2f}" for share in accuracy(differences))
         lines.append(f"{kind:12} {len(differences):5}  {shares}")
@@ -69,23 +71,23 @@ def shown(held_out: bool) -> str:
 
 
 def test_the_set_is_large_and_varied() -> None:
-    found = examples()
-    assert len(found) >= 64
-    assert set(Counter(example.prompt.category for example in found)) == set(KINDS)
-    assert len({example.prompt.id for example in found}) == len(found)
+    all_examples = examples()
+    assert len(all_examples) >= 64
+    assert set(Counter(example.prompt.category for example in all_examples)) == set(KINDS)
+    assert len({example.prompt.id for example in all_examples}) == len(all_examples)
     for kind in ("rude", "evasive"):
-        assert sum(kind in example.bad for example in found) >= 20
-        assert sum(kind in example.bad and example.held_out for example in found) >= 8
-    assert all(40 <= len(example.good.split()) <= 150 for example in found)
-    assert 24 <= sum(example.held_out for example in found) <= 40
+        assert sum(kind in example.bad for example in all_examples) >= 20
+        assert sum(kind in example.bad and example.held_out for example in all_examples) >= 8
+    assert all(40 <= len(example.good.split()) <= 150 for example in all_examples)
+    assert 24 <= sum(example.held_out for example in all_examples) <= 40
 
 
 @pytest.mark.parametrize("held_out", [False, True])
 def test_good_answers_score_above_bad_ones(held_out: bool) -> None:
-    print("\n" + shown(held_out))
-    found = margins(held_out)
-    together = {kind: accuracy(differences)[4] for kind, differences in found.items()}
-    assert accuracy(np.concatenate(list(found.values())))[4] >= 0.85
+    print("\n" + accuracy_table(held_out))
+    margins_of_kind = margins(held_out)
+    together = {kind: accuracy(differences)[4] for kind, differences in margins_of_kind.items()}
+    assert accuracy(np.concatenate(list(margins_of_kind.values())))[4] >= 0.85
     assert min(together.values()) >= 0.70, together
 
 
@@ -100,8 +102,10 @@ REFUSALS = (
 @pytest.mark.parametrize("held_out", [False, True])
 def test_good_answers_score_above_refusals_of_harmless_prompts(held_out: bool) -> None:
     half = [example for example in examples() if example.held_out == held_out]
-    pairs = [(each.prompt, text) for each in half for text in (each.good, *REFUSALS)]
+    pairs = [(example.prompt, text) for example in half for text in (example.good, *REFUSALS)]
     scorers: tuple[Scorer, ...] = (Relevance(embedder()), Fluency(), Form(), Harm(embedder()))
-    each = np.stack([normalise_scores(scorer, scorer.score(pairs)) for scorer in scorers], axis=1)
-    values = entropic_value(each, 1.0).reshape(len(half), -1)
+    normalised = np.stack(
+        [normalise_scores(scorer, scorer.score(pairs)) for scorer in scorers], axis=1
+    )
+    values = entropic_value(normalised, 1.0).reshape(len(half), -1)
     assert (values[:, :1] > values[:, 1:]).mean() >= 0.95

@@ -23,33 +23,36 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_passes_differ_and_can_be_repeated(folder: str) -> None:
-    made = scorers.make(f"dropout:{folder}")
-    assert isinstance(made, DropoutScorer)
-    samples = made.samples(PAIRS)
+    dropout_scorer = scorers.make(f"dropout:{folder}")
+    assert isinstance(dropout_scorer, DropoutScorer)
+    samples = dropout_scorer.samples(PAIRS)
     assert samples.shape == (3, 8)
     assert (samples.std(axis=1, ddof=1) > 0).all()
-    assert np.array_equal(made.samples(PAIRS), samples)
-    assert np.allclose(made.score(PAIRS), samples.mean(axis=1))
-    assert np.array_equal(made.samples(PAIRS[::-1])[::-1], samples)
-    assert np.array_equal(made.samples(PAIRS[1:2]), samples[1:2])
+    assert np.array_equal(dropout_scorer.samples(PAIRS), samples)
+    assert np.allclose(dropout_scorer.score(PAIRS), samples.mean(axis=1))
+    assert np.array_equal(dropout_scorer.samples(PAIRS[::-1])[::-1], samples)
+    assert np.array_equal(dropout_scorer.samples(PAIRS[1:2]), samples[1:2])
     other = DropoutScorer(folder, seed=1, passes=3)
     assert not np.allclose(other.samples(PAIRS), samples[:, :3])
-    assert other.version != made.version
-    assert made.version == f"{made.checkpoint.version}-{source_version(*SOURCES)}-1024--8-0-0"
-    assert made.samples([]).shape == (0, 8)
+    assert other.version != dropout_scorer.version
+    assert (
+        dropout_scorer.version
+        == f"{dropout_scorer.checkpoint.version}-{source_version(*SOURCES)}-1024--8-0-0"
+    )
+    assert dropout_scorer.samples([]).shape == (0, 8)
 
 
 def test_the_model_and_the_random_numbers_stay_as_they_were(folder: str) -> None:
     import torch
 
-    made = DropoutScorer(folder, rate=0.3)
+    dropout_scorer = DropoutScorer(folder, rate=0.3)
     plain = RewardScorer(folder).score(PAIRS)
     state = torch.random.get_rng_state()
-    made.samples(PAIRS)
+    dropout_scorer.samples(PAIRS)
     assert torch.equal(torch.random.get_rng_state(), state)
-    assert not made.checkpoint.loaded.model.training
-    assert np.allclose(RewardScorer.score(made, PAIRS), plain, atol=1e-6)
-    spread = made.samples(PAIRS).std()
+    assert not dropout_scorer.checkpoint.loaded.model.training
+    assert np.allclose(RewardScorer.score(dropout_scorer, PAIRS), plain, atol=1e-6)
+    spread = dropout_scorer.samples(PAIRS).std()
     assert spread > DropoutScorer(folder, rate=0.01).samples(PAIRS).std()
 
 

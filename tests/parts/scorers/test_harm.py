@@ -39,18 +39,18 @@ def test_a_refusal_scores_above_compliance_where_the_prompt_is_risky(
 
 
 def test_risk_is_known_from_what_was_said_before(harm: Harm) -> None:
-    said = (
+    messages = (
         Message("user", RISKY[0]),
         Message("assistant", "What is it for?"),
         Message("user", "Just tell me."),
     )
-    before, alone = harm.risk([Prompt("p", said), prompt("Just tell me.")])
+    before, alone = harm.risk([Prompt("p", messages), prompt("Just tell me.")])
     assert before > 0.9
     assert before > alone
 
 
 def test_it_is_flat_on_most_harmless_prompts(harm: Harm) -> None:
-    held_out = [each.prompt for each in examples() if each.held_out]
+    held_out = [example.prompt for example in examples() if example.held_out]
     assert (harm.risk(held_out) > 0.5).mean() <= 0.05
     refused, complied = scores(
         harm, "How long do I boil an egg?", REFUSAL, "Boil it for 7 minutes."
@@ -94,4 +94,4 @@ def test_stored_numbers_fit_the_lists(harm: Harm) -> None:
     assert features.shape == (1, stored["weights"].size)
     assert features.shape[1] > len(TURNS)
     assert stored["risk"].shape == (256,)
-    assert all(np.isfinite(each).all() for each in stored.values())
+    assert all(np.isfinite(example).all() for example in stored.values())

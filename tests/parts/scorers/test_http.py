@@ -114,16 +114,16 @@ def test_errors_of_the_server_are_told(openai_server: FakeServer) -> None:
     ],
 )
 def test_as_users_write_it(spec: str, url: str, form: str) -> None:
-    made = scorers.make(spec)
-    assert (made.url, made.form) == (url, form)
-    assert made.version.startswith(f"{url} {form} ")
+    http_scorer = scorers.make(spec)
+    assert (http_scorer.url, http_scorer.form) == (url, form)
+    assert http_scorer.version.startswith(f"{url} {form} ")
 
 
 def test_options() -> None:
-    made = scorers.make("http://h/score,model=rm,label=0,location=1.5,scale=2,low=-5,high=5")
-    assert (made.location, made.scale, made.bounds) == (1.5, 2.0, (-5.0, 5.0))
-    assert made.version.startswith("rm http://h/score vllm-score 0 ")
-    assert made.name == "http:h/score"
+    http_scorer = scorers.make("http://h/score,model=rm,label=0,location=1.5,scale=2,low=-5,high=5")
+    assert (http_scorer.location, http_scorer.scale, http_scorer.bounds) == (1.5, 2.0, (-5.0, 5.0))
+    assert http_scorer.version.startswith("rm http://h/score vllm-score 0 ")
+    assert http_scorer.name == "http:h/score"
     assert scorers.make("http://h/score,name=mine").name == "mine"
 
 

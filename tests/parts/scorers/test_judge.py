@@ -37,14 +37,14 @@ def judge(server: FakeServer, **options: Any) -> Judge:
 def test_grade_is_the_mean_over_digits(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, index: "7"
     openai_server.alternatives = lambda body: [{"7": 0.5, " 8": 0.25, "The": 0.2}]
-    made = judge(openai_server, location=6.0, scale=2.0)
-    scorer: Scorer = made
+    judging = judge(openai_server, location=6.0, scale=2.0)
+    scorer: Scorer = judging
     assert scorer.score([(ASKED, "Long."), (ASKED, "Seven minutes.")]).tolist() == [
         pytest.approx(22 / 3),
         pytest.approx(22 / 3),
     ]
     assert (scorer.bounds, scorer.location, scorer.scale) == ((0.0, 10.0), 6.0, 2.0)
-    made.close()
+    judging.close()
     body = openai_server.bodies[0]
     assert (body["temperature"], body["top_p"], body["top_logprobs"]) == (0.0, 1.0, 20)
     assert "Seven minutes." in openai_server.bodies[1]["messages"][1]["content"] + str(body)
@@ -53,15 +53,15 @@ def test_grade_is_the_mean_over_digits(openai_server: FakeServer) -> None:
 def test_grade_is_read_from_the_text_where_there_is_no_more(openai_server: FakeServer) -> None:
     openai_server.refuses = {"logprobs"}
     openai_server.reply = lambda body, index: "Grade: 9"
-    made = judge(openai_server)
-    assert made.score([(ASKED, "a")]).tolist() == [9.0]
-    made.close()
+    judging = judge(openai_server)
+    assert judging.score([(ASKED, "a")]).tolist() == [9.0]
+    judging.close()
 
 
 def test_nothing_to_grade(openai_server: FakeServer) -> None:
-    made = judge(openai_server)
-    assert made.score([]).shape == (0,)
-    made.close()
+    judging = judge(openai_server)
+    assert judging.score([]).shape == (0,)
+    judging.close()
     assert openai_server.received == []
 
 
@@ -87,10 +87,10 @@ def test_both_orders_are_compared(openai_server: FakeServer) -> None:
 
     openai_server.reply = lambda body, index: "A"
     openai_server.alternatives = odds
-    made = judge(openai_server)
-    assert made.compare(ASKED, "Good", "Bad") == pytest.approx((0.9 + 0.6) / 2)
-    assert made.compare(ASKED, "Bad", "Good") == pytest.approx((0.4 + 0.1) / 2)
-    made.close()
+    judging = judge(openai_server)
+    assert judging.compare(ASKED, "Good", "Bad") == pytest.approx((0.9 + 0.6) / 2)
+    assert judging.compare(ASKED, "Bad", "Good") == pytest.approx((0.4 + 0.1) / 2)
+    judging.close()
     assert Judge(FakeModel("A", "A")).compare(ASKED, "x", "y") == 0.5
     assert Judge(FakeModel("A is", "B")).compare(ASKED, "x", "y") == 1.0
     with pytest.raises(DarcError, match="where a letter was asked for"):
@@ -98,10 +98,10 @@ def test_both_orders_are_compared(openai_server: FakeServer) -> None:
 
 
 def test_as_users_write_it() -> None:
-    made = scorers.make("judge:org/m@http://h,max_tokens=400,location=6,scale=1.5")
-    assert isinstance(made, Judge)
-    assert made.name == "judge:org/m"
-    assert re.fullmatch(r"org/m@http://h/v1 400 [0-9a-f]{16}", made.version)
+    judging = scorers.make("judge:org/m@http://h,max_tokens=400,location=6,scale=1.5")
+    assert isinstance(judging, Judge)
+    assert judging.name == "judge:org/m"
+    assert re.fullmatch(r"org/m@http://h/v1 400 [0-9a-f]{16}", judging.version)
     with pytest.raises(InputError, match="write judge:MODEL@URL"):
         scorers.make("judge")
     with pytest.raises(InputError, match="there is no chat model 'gpt'"):

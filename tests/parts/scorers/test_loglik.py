@@ -29,18 +29,18 @@ def agreement(generator: ChatGenerator, scorer: LogLikelihood, settings: Samplin
     """Compare where encoding the text gives back its tokens; how many those were."""
     rows = generator.generate([HELLO, SEA], settings)
     tokenizer = scorer.checkpoint.loaded.tokenizer
-    kept = []
+    candidates_kept = []
     for prompt, row in zip((HELLO, SEA), rows, strict=True):
         for one in row:
             ids = tokenizer(one.text, add_special_tokens=False)["input_ids"]
             # A text of as many tokens as were sampled; special tokens leave no text.
             if one.tokens and len(ids) == one.tokens:
-                kept.append((prompt, one))
-    scores = scorer.score([(prompt, one.text) for prompt, one in kept])
-    said = np.array([one.log_likelihood for _, one in kept])
-    print(f"{len(kept)} texts, largest difference {np.abs(scores - said).max():.1e}")
-    assert np.allclose(scores, said, atol=1e-4)
-    return len(kept)
+                candidates_kept.append((prompt, one))
+    scores = scorer.score([(prompt, one.text) for prompt, one in candidates_kept])
+    expected = np.array([one.log_likelihood for _, one in candidates_kept])
+    print(f"{len(candidates_kept)} texts, largest difference {np.abs(scores - expected).max():.1e}")
+    assert np.allclose(scores, expected, atol=1e-4)
+    return len(candidates_kept)
 
 
 def test_it_agrees_with_the_generator(folder: str) -> None:

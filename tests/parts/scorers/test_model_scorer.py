@@ -9,7 +9,7 @@ SHARED = {"name", "max_length", "batch_size", "location", "scale", "base", "dtyp
 
 
 @pytest.mark.parametrize(
-    ("name", "own"),
+    ("name", "own_options"),
     [
         ("reward", {"label", "low", "high"}),
         ("transformers", {"label", "low", "high"}),
@@ -17,7 +17,7 @@ SHARED = {"name", "max_length", "batch_size", "location", "scale", "base", "dtyp
         ("loglik", {"sum"}),
     ],
 )
-def test_options_are_the_shared_ones_and_its_own(name: str, own: set[str]) -> None:
+def test_options_are_the_shared_ones_and_its_own(name: str, own_options: set[str]) -> None:
     # The passes of dropout are a batch of their own.
     shared = SHARED - {"batch_size"} if name == "dropout" else SHARED
-    assert scorers.get(name).options.keys() == shared | own
+    assert scorers.get(name).options.keys() == shared | own_options

@@ -28,8 +28,8 @@ def test_eight_raters_ship() -> None:
 
 
 def test_parse_panel_takes_numbers_files_and_judges(tmp_path: Path) -> None:
-    own = tmp_path / "own.toml"
-    own.write_text(
+    panel_file = tmp_path / "own.toml"
+    panel_file.write_text(
         'repeats = 2\ncriteria = ["accuracy"]\nmissing = "refuse"\n'
         f'[[rater]]\nname = "a nurse"\nview = "A nurse."\n[[rater]]\nname = "b"\nmodel = "{A}"\n'
         '[[rater]]\nname = "c"\n'
@@ -37,13 +37,13 @@ def test_parse_panel_takes_numbers_files_and_judges(tmp_path: Path) -> None:
     assert parse_panel(True) == darc.Panel()
     assert parse_panel(3).names == parse_panel("3").names == NAMES[:3]
     assert parse_panel([A]) == darc.Panel(model=A)
-    panel = parse_panel(str(own))
+    panel = parse_panel(str(panel_file))
     assert panel.raters == (Rater("a nurse", "A nurse."), Rater("b", model=A), Rater("c"))
     assert (panel.repeats, panel.criteria, panel.missing) == (2, ("accuracy",), "refuse")
     several = parse_panel(f"{A},{B}")
     assert several.raters == (Rater("a", model=A), Rater("b", model=B))
     assert several == parse_panel([A, B])
-    in_turn = parse_panel([str(own), B, "judge:z@http://h:3"])
+    in_turn = parse_panel([str(panel_file), B, "judge:z@http://h:3"])
     assert [r.model for r in in_turn.raters] == [B, A, "judge:z@http://h:3"]
     assert parse_panel([A, A]).names == ("a", "a-2")
     assert parse_panel(["2", A, B]).names == NAMES[:2]
@@ -86,9 +86,9 @@ def test_files_are_refused_by_the_path_of_the_field(
 ) -> None:
     path = tmp_path / "own.toml"
     path.write_text(text)
-    with pytest.raises(InputError, match=words) as found:
+    with pytest.raises(InputError, match=words) as error:
         read_panel(path)
-    assert str(path) in str(found.value)
+    assert str(path) in str(error.value)
     answers = tmp_path / "answers.json"
     answers.write_text('["yes", "no"]')
     panel = ["--panel", str(path), "--panel", A]
@@ -97,7 +97,7 @@ def test_files_are_refused_by_the_path_of_the_field(
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("argument", "words"),
     [
         ("0", "a panel of 0 raters"),
         ("9", "a panel of 9 raters cannot be taken from 8"),
@@ -105,9 +105,9 @@ def test_files_are_refused_by_the_path_of_the_field(
         ("none.toml", "none.toml cannot be read"),
     ],
 )
-def test_what_is_no_panel_is_refused(given: str, words: str) -> None:
+def test_what_is_no_panel_is_refused(argument: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        parse_panel(given)
+        parse_panel(argument)
 
 
 def test_panel_in_python_is_checked() -> None:
@@ -118,7 +118,7 @@ def test_panel_in_python_is_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "answer"),
     [
         ("Yes.", "Yes."),
         ("<think>a</think>\n\nYes.", "Yes."),
@@ -131,5 +131,5 @@ def test_panel_in_python_is_checked() -> None:
         ("<think>a</think>", ""),
     ],
 )
-def test_thoughts(text: str, said: str | None) -> None:
-    assert strip_reasoning(text) == said
+def test_thoughts(text: str, answer: str | None) -> None:
+    assert strip_reasoning(text) == answer

@@ -22,8 +22,10 @@ def minilm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     weights = folder / "model.safetensors"
     weights.write_text("weights")
-    made = Installed(MINILM, weights, "0" * 64, 7, lookup(MINILM).sha256, "F32", stamp_of(weights))
-    write_note(made)
+    relevance_scorer = Installed(
+        MINILM, weights, "0" * 64, 7, lookup(MINILM).sha256, "F32", stamp_of(weights)
+    )
+    write_note(relevance_scorer)
     return folder
 
 
@@ -34,8 +36,10 @@ def test_the_kind_of_answer_counts() -> None:
     assert number > none
     question = "Write a Python function that adds two numbers."
     code = "```python\ndef add(a, b):\n    return a + b\n```"
-    given, told = scores(relevance, question, code, "You add two numbers with a plus sign.")
-    assert given > told
+    code_score, prose_score = scores(
+        relevance, question, code, "You add two numbers with a plus sign."
+    )
+    assert code_score > prose_score
 
 
 def test_evasion_costs_unless_the_prompt_is_harmful() -> None:
@@ -63,17 +67,20 @@ def test_embeddings_that_are_not_there(tmp_path: Path, monkeypatch: pytest.Monke
         scorers.make("relevance,embeddings=minilm")
     with pytest.raises(InputError, match="one of auto, static, minilm"):
         scorers.make("relevance,embeddings=maxilm")
-    made = scorers.make("relevance")
-    assert (made.version, made.embeddings) == (Relevance.version, "wordllama-256")
+    relevance_scorer = scorers.make("relevance")
+    assert (relevance_scorer.version, relevance_scorer.embeddings) == (
+        Relevance.version,
+        "wordllama-256",
+    )
 
 
 def test_minilm_is_used_where_it_is_installed(minilm: Path) -> None:
-    made = scorers.make("relevance")
+    relevance_scorer = scorers.make("relevance")
     static = scorers.make("relevance,embeddings=static")
-    assert (made.embeddings, static.embeddings) == ("all-MiniLM-L6-v2", "wordllama-256")
-    assert made.version == scorers.make("relevance,embeddings=minilm").version
-    assert made.version != static.version == Relevance.version
-    assert made.location != static.location == Relevance.location
+    assert (relevance_scorer.embeddings, static.embeddings) == ("all-MiniLM-L6-v2", "wordllama-256")
+    assert relevance_scorer.version == scorers.make("relevance,embeddings=minilm").version
+    assert relevance_scorer.version != static.version == Relevance.version
+    assert relevance_scorer.location != static.location == Relevance.location
     weights = minilm / "model.safetensors"
     weights.write_text("other weights")
     with pytest.raises(InputError, match="changed on disk"):

@@ -27,9 +27,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def scorer(folder: str) -> RewardScorer:
-    made = scorers.make(f"transformers:{folder},batch_size=4")
-    assert isinstance(made, RewardScorer)
-    return made
+    reward_scorer = scorers.make(f"transformers:{folder},batch_size=4")
+    assert isinstance(reward_scorer, RewardScorer)
+    return reward_scorer
 
 
 def pairs() -> list[tuple[Prompt, str]]:
@@ -108,36 +108,40 @@ def long_pairs() -> list[tuple[Prompt, str]]:
 def test_answers_that_share_a_prompt_get_the_scores_they_get_alone(folder: str, side: str) -> None:
     from darc.models.transformers.scoring import forward
 
-    made = RewardScorer(folder, max_length=300, batch_size=3)
-    loaded = made.checkpoint.loaded
+    reward_scorer = RewardScorer(folder, max_length=300, batch_size=3)
+    loaded = reward_scorer.checkpoint.loaded
     loaded.tokenizer.padding_side = side
-    rows = made._encode(loaded, long_pairs())
+    rows = reward_scorer._encode(loaded, long_pairs())
     plain = np.concatenate([forward(loaded, [row]) for row in rows])[:, 0]
     assert [len(row["input_ids"]) == 300 for row in rows] == [False] * 14 + [True] * 4
-    assert np.abs(made.score(long_pairs()) - plain).max() < 1e-4
+    assert np.abs(reward_scorer.score(long_pairs()) - plain).max() < 1e-4
     assert loaded.continues == {False: True}
-    alone = np.concatenate([made.score([pair]) for pair in long_pairs()])
+    alone = np.concatenate([reward_scorer.score([pair]) for pair in long_pairs()])
     assert np.abs(alone - plain).max() < 1e-4
 
 
 @pytest.mark.hf
 def test_coarse_numbers_share_a_prompt_too(folder: str) -> None:
-    fine, coarse = (RewardScorer(folder, dtype=dtype) for dtype in ("fp32", "bf16"))
-    assert np.allclose(coarse.score(long_pairs()), fine.score(long_pairs()), atol=0.1)
+    exact, coarse = (RewardScorer(folder, dtype=dtype) for dtype in ("fp32", "bf16"))
+    assert np.allclose(coarse.score(long_pairs()), exact.score(long_pairs()), atol=0.1)
     assert coarse.checkpoint.loaded.continues == {False: True}
 
 
 @pytest.mark.hf
 def test_options(folder: str, scorer: RewardScorer, tmp_path: Path) -> None:
     assert (scorer.bounds, scorer.location, scorer.scale) == ((-10.0, 10.0), None, None)
-    made = scorers.make(
+    reward_scorer = scorers.make(
         f"transformers:{folder},dtype=bf16,max_length=64,low=-5,high=5,location=1,scale=2"
     )
-    assert (made.bounds, made.location, made.scale) == ((-5.0, 5.0), 1.0, 2.0)
-    assert made.version != scorer.version
+    assert (reward_scorer.bounds, reward_scorer.location, reward_scorer.scale) == (
+        (-5.0, 5.0),
+        1.0,
+        2.0,
+    )
+    assert reward_scorer.version != scorer.version
     # Scores kept from passes over whole texts are not quite these.
     assert scorer.version == f"{scorer.checkpoint.version}-{source_version(*SOURCES)}-1024--prefix"
-    assert np.allclose(made.score(pairs()[:3]), scorer.score(pairs()[:3]), atol=0.1)
+    assert np.allclose(reward_scorer.score(pairs()[:3]), scorer.score(pairs()[:3]), atol=0.1)
     names = {0: "bad", 1: "good"}
     two = reward(tmp_path / "two", num_labels=2, id2label=names, label2id={"bad": 0, "good": 1})
     with pytest.raises(InputError, match=r"2 labels; give label= one of 0 \(bad\), 1 \(good\)"):
@@ -156,13 +160,13 @@ def test_options(folder: str, scorer: RewardScorer, tmp_path: Path) -> None:
 
 @pytest.mark.hf
 def test_pairs_without_a_template(tmp_path: Path) -> None:
-    made = RewardScorer(pair_reward(tmp_path / "pair"), batch_size=4)
-    together = made.score(pairs())
-    alone = np.concatenate([made.score([pair]) for pair in pairs()])
+    reward_scorer = RewardScorer(pair_reward(tmp_path / "pair"), batch_size=4)
+    together = reward_scorer.score(pairs())
+    alone = np.concatenate([reward_scorer.score([pair]) for pair in pairs()])
     assert np.allclose(alone, together, rtol=0, atol=1e-5)
-    assert made.checkpoint.loaded.context == 64
-    (row,) = made._encode(made.checkpoint.loaded, [(HELLO, "hi")])
-    assert made.checkpoint.loaded.tokenizer.decode(row["input_ids"]) == (
+    assert reward_scorer.checkpoint.loaded.context == 64
+    (row,) = reward_scorer._encode(reward_scorer.checkpoint.loaded, [(HELLO, "hi")])
+    assert reward_scorer.checkpoint.loaded.tokenizer.decode(row["input_ids"]) == (
         "[CLS]Hello there[SEP]hi[SEP]"
     )
     assert row["token_type_ids"] == [0] * 13 + [1] * 3

@@ -60,8 +60,8 @@ def rewritten(text: str) -> str:
 
 
 def test_the_table_makes_each_scorer_by_name() -> None:
-    made = [scorers.make(name) for name in ("relevance", "fluency", "form")]
-    assert [one.name for one in made] == ["relevance", "fluency", "form"]
+    by_name = [scorers.make(name) for name in ("relevance", "fluency", "form")]
+    assert [one.name for one in by_name] == ["relevance", "fluency", "form"]
     with pytest.raises(UnknownName, match="did you mean 'fluency'"):
         scorers.make("fluence")
     with pytest.raises(ValueError, match="already"):
@@ -128,19 +128,19 @@ def test_rewrites_move_a_score_a_little(which: int) -> None:
 
 
 def test_each_is_quick() -> None:
-    found = examples()
+    all_examples = examples()
     texts = [
         " ".join(f"{a.good}\n\n{b.good}\n\n{c.good}".split(" ")[:200])
-        for a, b, c in zip(found, found[1:], found[2:], strict=False)
+        for a, b, c in zip(all_examples, all_examples[1:], all_examples[2:], strict=False)
     ]
-    pairs = [(example.prompt, text) for example, text in zip(found, texts, strict=False)]
+    pairs = [(example.prompt, text) for example, text in zip(all_examples, texts, strict=False)]
     for one in (Relevance(embedder()), Fluency(), Form()):
         one.score(pairs[:1])
         started = time.perf_counter()
         one.score(pairs[1:])
-        each = 1000 * (time.perf_counter() - started) / len(pairs[1:])
-        print(f"{one.name}: {each:.2f} ms a text of 200 words, goal 2")
-        assert each < 10  # five times the goal, for busy machines
+        milliseconds = 1000 * (time.perf_counter() - started) / len(pairs[1:])
+        print(f"{one.name}: {milliseconds:.2f} ms per text of 200 words, goal 2")
+        assert milliseconds < 10  # five times the goal, for busy machines
 
 
 def test_importing_loads_no_model() -> None:

@@ -74,13 +74,15 @@ RELEASES = {"harper-py": {"fluency"}, "wordllama": {"relevance", "harm"}}
 
 def imported(module: str) -> set[str]:
     """The modules of darc that one imports, by their names within it; also inside functions."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(file_of(module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("darc."):
             name = str(node.module).removeprefix("darc.")
             inner = {f"{name}.{alias.name}" for alias in node.names}
-            found |= {each for each in inner if file_of(each).exists()} or {name}
-    return found
+            names |= {module_name for module_name in inner if file_of(module_name).exists()} or {
+                name
+            }
+    return names
 
 
 def file_of(module: str) -> Path:
@@ -90,14 +92,14 @@ def file_of(module: str) -> Path:
 
 def closure(module: str, without: tuple[str, ...]) -> set[Path]:
     """The files of a module and of all that it imports, carriers apart."""
-    found, waiting = set(), [module]
+    names, waiting = set(), [module]
     while waiting:
-        each = waiting.pop()
-        carried = any(each == name or each.startswith(f"{name}.") for name in without)
-        if each not in found and not carried:
-            found.add(each)
-            waiting += imported(each)
-    return {path for path in map(file_of, found) if path.name != "__init__.py"}
+        module_name = waiting.pop()
+        carried = any(module_name == name or module_name.startswith(f"{name}.") for name in without)
+        if module_name not in names and not carried:
+            names.add(module_name)
+            waiting += imported(module_name)
+    return {path for path in map(file_of, names) if path.name != "__init__.py"}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -111,8 +113,8 @@ def test_sources_are_what_is_imported(name: str) -> None:
 
 def test_every_shipped_scorer_is_checked() -> None:
     modules = (ROOT / "parts" / "scorers").glob("*.py")
-    found = {path.stem for path in modules if "@scorer(" in path.read_text(encoding="utf-8")}
-    assert found == {*SHIPPED, "callable"}
+    names = {path.stem for path in modules if "@scorer(" in path.read_text(encoding="utf-8")}
+    assert names == {*SHIPPED, "callable"}
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +124,8 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, st
     shutil.copytree(ROOT, place / "darc", ignore=shutil.ignore_patterns("__pycache__"))
     steps = {"": ("none/none", "")} | {file: (f"darc/{file}", "\n") for file in EDITS}
     for package in RELEASES:
-        told = f"Metadata-Version: 2.1\nName: {package}\nVersion: 99.0\n"
-        steps[package] = (f"{package.replace('-', '_')}-99.0.dist-info/METADATA", told)
+        metadata_text = f"Metadata-Version: 2.1\nName: {package}\nVersion: 99.0\n"
+        steps[package] = (f"{package.replace('-', '_')}-99.0.dist-info/METADATA", metadata_text)
     done = subprocess.run(
         [sys.executable, "-c", VERSIONS],
         input="".join(
