@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from darc.analysis.metrics import (
-    aggregated,
+    aggregate,
     high_subset,
     lower_bound,
     matched_lambda,
     outcome_signs,
     pairwise_scores,
     pooled_units,
-    taken,
+    values_at,
 )
 from darc.ratings.splitting import NOBODY
 
@@ -21,7 +21,7 @@ GENERATOR = np.random.default_rng(11)
 def test_moments_are_numpys() -> None:
     samples = GENERATOR.normal(size=(3, 1, 4, 5))
     samples[0, 0, 0, 3:] = np.nan
-    found = aggregated(samples)
+    found = aggregate(samples)
     assert np.allclose(found.mean, np.nanmean(samples[:, 0], axis=2))
     assert np.allclose(found.sigma, np.nanstd(samples[:, 0], axis=2, ddof=1))
     assert found.count[0, 0] == 3
@@ -29,14 +29,14 @@ def test_moments_are_numpys() -> None:
 
 def test_one_scorer_stays_on_its_scale_and_several_are_normalised() -> None:
     samples = GENERATOR.normal(100.0, 7.0, size=(3, 1, 4, 5))
-    assert np.allclose(aggregated(samples).mean, samples[:, 0].mean(axis=2))
+    assert np.allclose(aggregate(samples).mean, samples[:, 0].mean(axis=2))
     both = np.concatenate([samples, 1000 * GENERATOR.normal(size=samples.shape)], axis=1)
     scaled = np.empty_like(both)
     for m in range(2):
         part = both[:, m]
         scaled[:, m] = (part - part.mean()) / part.std(ddof=1)
-    assert np.allclose(aggregated(both).mean, scaled.mean(axis=3).mean(axis=1))
-    assert np.allclose(aggregated(both).sigma, scaled.std(axis=3, ddof=1).max(axis=1))
+    assert np.allclose(aggregate(both).mean, scaled.mean(axis=3).mean(axis=1))
+    assert np.allclose(aggregate(both).sigma, scaled.std(axis=3, ddof=1).max(axis=1))
 
 
 def test_a_constant_scorer_has_scale_one() -> None:
@@ -48,7 +48,7 @@ def test_a_constant_scorer_has_scale_one() -> None:
 
 def test_taken_gives_nan_for_no_choice() -> None:
     values = np.arange(6.0).reshape(2, 3)
-    found = taken(values, np.array([[2, 0], [-1, 1]]))
+    found = values_at(values, np.array([[2, 0], [-1, 1]]))
     assert found[0].tolist() == [2.0, 3.0]
     assert np.isnan(found[1, 0])
     assert found[1, 1] == 4.0
@@ -56,7 +56,7 @@ def test_taken_gives_nan_for_no_choice() -> None:
 
 def test_lower_bound_by_hand() -> None:
     samples = np.array([3.0, 5.0, 6.0, 3.0, 6.0])
-    found = lower_bound(aggregated(samples.reshape(1, 1, 1, 5)), np.array([16.0]), 0.05)
+    found = lower_bound(aggregate(samples.reshape(1, 1, 1, 5)), np.array([16.0]), 0.05)
     expected = 4.6 - samples.std(ddof=1) * sqrt(log(16 / 0.05) / 5)
     assert found[0, 0] == pytest.approx(expected)
 

@@ -39,8 +39,8 @@ def _blocks(counts: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield counts[start : start + step]
 
 
-def resampled(statistic: Statistic, counts: NDArray[Any]) -> Array:
-    """A statistic of every resample, (B, ...), computed for some of them at a time."""
+def resample(statistic: Statistic, counts: NDArray[Any]) -> Array:
+    """Compute a statistic of every resample, (B, ...), for some of them at a time."""
     return np.concatenate([statistic(part.astype(np.float64)) for part in _blocks(counts)])
 
 
@@ -132,11 +132,11 @@ def _tail_mean(
 
 def over_splits(values: Array) -> Array:
     """Means over the splits: (B, R, A) to (B, A), NaN left out."""
-    known = ~np.isnan(values)
-    size = known.sum(axis=1)
+    present = ~np.isnan(values)
+    count = present.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        total = np.where(known, values, 0.0).sum(axis=1)
-        return np.asarray(np.where(size > 0, total / size, np.nan))
+        total = np.where(present, values, 0.0).sum(axis=1)
+        return np.asarray(np.where(count > 0, total / count, np.nan))
 
 
 def interval(draws: Array, level: float = LEVEL) -> Array:
@@ -152,35 +152,49 @@ def largest(values: Array) -> float:
     return float(np.nanmax(np.abs(values), initial=0.0))
 
 
-def unrounded(differences: Array, size: Array) -> Array:
-    """Differences of values of this size, 0 where they are within rounding of it."""
+def zero_rounding(differences: Array, size: Array) -> Array:
+    """Set differences of values of this size to 0 where they are within rounding of it."""
     return np.where(np.abs(differences) <= ROUNDING * size, 0.0, differences)
 
 
-def noise_band(whole: Array, drawn: Array, size: Array) -> Array:
-    """Half widths (...) of the band of noise about differences (...), from resamples (B, ...).
+def noise_band(observed: Array, resamples: Array, size: Array) -> Array:
+    """Half widths of the band of noise about differences.
 
     Each is the same multiple of the difference's bootstrap deviation: the one that `LEVEL` of the
-    resamples keep for all differences together, so that many do not win by luck. What does not move
-    beyond rounding of values of this size has none; with fewer than two resamples in which all is
-    known that is known in `whole`, all are infinite.
+    resamples stay within for all differences together, so that many do not win by luck. What does
+    not move beyond rounding has none.
+
+    Args:
+        observed: The differences (...).
+        resamples: The differences of each resample, (B, ...).
+        size: The size of the values, to which rounding is relative.
+
+    Returns:
+        Half widths (...); all are infinite with fewer than two resamples in which everything is
+        known that is known in `observed`.
     """
-    usable = drawn[~np.isnan(drawn[:, ~np.isnan(whole)]).any(axis=1)]
-    if len(usable) < 2:
-        return np.full(whole.shape, np.inf)
-    deviation = usable.std(axis=0)
-    moving = deviation > ROUNDING * size
-    distance = np.abs(usable - whole)[:, moving] / deviation[moving]
+    is_complete = ~np.isnan(resamples[:, ~np.isnan(observed)]).any(axis=1)
+    complete = resamples[is_complete]
+    if len(complete) < 2:
+        return np.full(observed.shape, np.inf)
+    deviation = complete.std(axis=0)
+    moves = deviation > ROUNDING * size
+    distance = np.abs(complete - observed)[:, moves] / deviation[moves]
     limit = float(np.quantile(distance.max(axis=1, initial=0.0), LEVEL))
-    return np.where(moving, limit * deviation, 0.0)
+    return np.where(moves, limit * deviation, 0.0)
 
 
 def estimate(statistic: Statistic, counts: NDArray[Any]) -> tuple[Array, Array]:
-    """A statistic (A,) of the prompts as they are, and its interval (2, A).
+    """Measure a statistic of the prompts as they are, with its interval.
 
-    `statistic(counts)` gives (B, R, A) for weights (B, P). One prompt has no interval: NaN.
+    Args:
+        statistic: Gives (B, R, A) for weights of the prompts (B, P).
+        counts: The resamples, (B, P).
+
+    Returns:
+        The statistic (A,), and its interval (2, A), NaN where there is one prompt only.
     """
-    whole = over_splits(statistic(np.ones((1, counts.shape[1]))))[0]
+    observed = over_splits(statistic(np.ones((1, counts.shape[1]))))[0]
     if counts.shape[1] < 2:
-        return whole, np.full((2, *whole.shape), np.nan)
-    return whole, interval(resampled(lambda part: over_splits(statistic(part)), counts))
+        return observed, np.full((2, *observed.shape), np.nan)
+    return observed, interval(resample(lambda part: over_splits(statistic(part)), counts))

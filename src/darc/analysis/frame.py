@@ -77,9 +77,9 @@ class Frame:
 
     def where(self, **cells: Cell) -> "Frame":
         """The rows that have all of these cells, by column."""
-        wanted = self._by_index(cells)
+        conditions = self._by_index(cells)
         return self._with_rows(
-            row for row in self.rows if all(row[index] == cell for index, cell in wanted)
+            row for row in self.rows if all(row[index] == cell for index, cell in conditions)
         )
 
     def without(self, **cells: Cell) -> "Frame":

@@ -195,10 +195,10 @@ def _load(ratings: RatingsInput, number: int = 0) -> Ratings:
     return load_table(ratings, name=f"ratings{number or ''}")
 
 
-def _by_name(kind: str, name: str, known: Mapping[str, Any]) -> Any:
+def _by_name(kind: str, name: str, values: Mapping[str, Any]) -> Any:
     """The value of this name, the first without one."""
-    if name and name not in known:
-        raise UnknownName(kind, name, known)
-    if not known:
+    if name and name not in values:
+        raise UnknownName(kind, name, values)
+    if not values:
         raise InputError(f"there is no {kind}")
-    return known[name or next(iter(known))]
+    return values[name or next(iter(values))]

@@ -30,7 +30,7 @@ def pooled_units(samples: Array) -> tuple[Array, Array]:
     return location, np.where(np.nan_to_num(scale) > 0, scale, 1.0)
 
 
-def aggregated(samples: Array) -> Statistics:
+def aggregate(samples: Array) -> Statistics:
     """`Statistics` (P, K) over all scorers of samples (P, M, K, n).
 
     One scorer's are on its raw scale; several are each normalised by their pooled mean and
@@ -41,7 +41,7 @@ def aggregated(samples: Array) -> Statistics:
     return batched(samples, 0.0, 0.0, pooled_units(samples))
 
 
-def taken(values: Array, index: Integers) -> Array:
+def values_at(values: Array, index: Integers) -> Array:
     """The values at each choice.
 
     Args:
@@ -90,11 +90,11 @@ def high_subset(
     No prompt is in it where no disagreement is known.
     """
     result = np.zeros(len(usable), dtype=bool)
-    known = usable & ~np.isnan(disagreement)
-    if known.any():
+    is_known = usable & ~np.isnan(disagreement)
+    if is_known.any():
         size = share_size(share, int(usable.sum()))
         order = sorted(
-            np.flatnonzero(known),
+            np.flatnonzero(is_known),
             key=lambda prompt: (-disagreement[prompt], prompt_ids[prompt]),
         )
         result[order[:size]] = True

@@ -39,7 +39,7 @@ def load_table(
         name = name or stem(Path(source))
         texts = texts or texts_beside(Path(source))
     with read_ratings(source, columns=columns) as table:
-        ratings = table.whole()
+        ratings = table.all_prompts()
         systems: Sequence[Sequence[str]] = ()
         if system != "none":
             systems = list(ratings.systems)

@@ -289,8 +289,8 @@ def _json_records(file: PlainFile, progress: Progress) -> Iterator[tuple[int, di
     with file.path.open("rb") as stream:
         for line, row in parse_lines(stream, file.name, _ONE_OBJECT, exact=True):
             if not isinstance(row, dict):
-                shown = shorten(json.dumps(row).replace('"', ""))
-                raise TableError(file.name, f"not a JSON object: {shown}", _ONE_OBJECT, line)
+                excerpt = shorten(json.dumps(row).replace('"', ""))
+                raise TableError(file.name, f"not a JSON object: {excerpt}", _ONE_OBJECT, line)
             if line % BLOCK_ROWS == 0:
                 done = stream.tell()
                 if file.done:

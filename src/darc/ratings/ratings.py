@@ -143,7 +143,7 @@ class Ratings:
             lengths=cut.candidate_axis(self.lengths),
             side=side,
             systems=systems,
-            questions=_taken(self.questions, prompts),
+            questions=_lazy_subset(self.questions, prompts),
             texts=texts,
             tokens_spent=spent,
             extra_columns=LazyMapping([*columns], lambda name: cut.nested(columns[name])),
@@ -162,20 +162,20 @@ class Ratings:
             orders.append(np.argsort(lots, kind="stable").tolist())
         return self.subset(range(len(orders)), orders)
 
-    def with_scorers(self, wanted: Sequence[int]) -> "Ratings":
+    def with_scorers(self, scorers: Sequence[int]) -> "Ratings":
         """Keep some of the scorers, given by their indices."""
         constants = None
         if self.constants is not None:
             locations, scales = self.constants
-            constants = ([locations[m] for m in wanted], [scales[m] for m in wanted])
+            constants = ([locations[m] for m in scorers], [scales[m] for m in scorers])
         bounds = None
         if self.bounds is not None:
-            bounds = [self.bounds[m] for m in wanted]
+            bounds = [self.bounds[m] for m in scorers]
         return replace(
             self,
-            scorers=[self.scorers[m] for m in wanted],
-            samples=np.ascontiguousarray(self.samples[:, list(wanted)]),
-            raters=self.raters[:, list(wanted)],
+            scorers=[self.scorers[m] for m in scorers],
+            samples=np.ascontiguousarray(self.samples[:, list(scorers)]),
+            raters=self.raters[:, list(scorers)],
             constants=constants,
             bounds=bounds,
         )
@@ -271,8 +271,8 @@ class Ratings:
             return recurring_systems(ids)
         return ids
 
-    def _packed(self, wanted: Mask) -> "Ratings":
-        samples, raters = pack_left(self.samples, self.raters, wanted)
+    def _packed(self, chosen: Mask) -> "Ratings":
+        samples, raters = pack_left(self.samples, self.raters, chosen)
         return replace(self, samples=samples, raters=raters)
 
 
@@ -336,7 +336,7 @@ class _Cut:
         return result
 
 
-def _taken(items: Sequence[str], positions: Sequence[int]) -> Sequence[str]:
+def _lazy_subset(items: Sequence[str], positions: Sequence[int]) -> Sequence[str]:
     """The items at some positions, each when it is looked at; none where there are none."""
     if not items:
         return ()

@@ -84,9 +84,9 @@ def _load(
     return load_file(db, file, format, progress)
 
 
-def _check_name(kind: str, name: str, known: Collection[str]) -> None:
-    if name not in known:
-        raise UnknownName(kind, name, known)
+def _check_name(kind: str, name: str, names: Collection[str]) -> None:
+    if name not in names:
+        raise UnknownName(kind, name, names)
 
 
 def _check_size(name: str, size: int) -> None:

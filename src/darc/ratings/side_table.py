@@ -131,15 +131,15 @@ def check_side_inputs(
     Raises:
         InputError: One is in neither.
     """
-    known = set(extra_columns) - {SIMILARITY}
+    columns = set(extra_columns) - {SIMILARITY}
     if table is not None:
-        known |= table.numbers.keys()
+        columns |= table.numbers.keys()
     for rule in rules:
         for name in rule.required():
             column = name
             if name == DROPOUT:
                 column = _FIRST_DROPOUT
-            if column not in known:
+            if column not in columns:
                 message = f"rule {rule.name!r} needs {name!r} for every candidate"
                 raise InputError(message, _HINTS.get(name, _OTHER_HINT.format(name)))
 
@@ -172,12 +172,12 @@ def side_inputs_of(
 
 def _dropout_columns(ratings: Ratings, table: SideTable | None) -> Iterator[str]:
     """The names dropout_1, dropout_2 and so on, as far as there are such columns."""
-    known = set(ratings.extra_columns)
+    columns = set(ratings.extra_columns)
     if table is not None:
-        known |= table.numbers.keys()
+        columns |= table.numbers.keys()
     for number in count(1):
         name = f"{DROPOUT}_{number}"
-        if name not in known:
+        if name not in columns:
             return
         yield name
 

@@ -80,29 +80,29 @@ def raters_recur(raters: Integers) -> bool:
         raters: Who gave each sample, (P, M, K, n), `NOBODY` where there is none.
     """
     prompts, _, candidates, _ = raters.shape
-    known = raters != NOBODY
-    if not known.any():
+    is_known = raters != NOBODY
+    if not is_known.any():
         return False
     item = np.arange(prompts)[:, None, None, None]
     if prompts == 1:
         item = np.arange(candidates)[None, None, :, None]
-    items = np.broadcast_to(item, raters.shape)[known]
-    rater_of_sample = raters[known]
+    items = np.broadcast_to(item, raters.shape)[is_known]
+    rater_of_sample = raters[is_known]
     pairs = np.unique(np.stack([rater_of_sample, items]), axis=1)
     items_of_rater = np.bincount(pairs[0])
     return bool((items_of_rater[rater_of_sample] > 1).mean() >= 0.5)
 
 
-def pack_left(samples: Array, raters: Integers, wanted: Mask) -> tuple[Array, Integers]:
-    """Move the wanted samples (P, M, K, n) and their raters to the left.
+def pack_left(samples: Array, raters: Integers, chosen: Mask) -> tuple[Array, Integers]:
+    """Move the chosen samples (P, M, K, n) and their raters to the left.
 
     Returns:
-        Samples and raters (P, M, K, n'), where n' is the largest number of wanted samples of a
+        Samples and raters (P, M, K, n'), where n' is the largest number of chosen samples of a
         candidate, at least 1; NaN and `NOBODY` after them.
     """
-    size = max(1, int(wanted.sum(axis=3).max(initial=0)))
-    order = np.argsort(~wanted, axis=3, kind="stable")[..., :size]
-    filled = np.take_along_axis(wanted, order, axis=3)
+    size = max(1, int(chosen.sum(axis=3).max(initial=0)))
+    order = np.argsort(~chosen, axis=3, kind="stable")[..., :size]
+    filled = np.take_along_axis(chosen, order, axis=3)
     packed_samples = np.where(filled, np.take_along_axis(samples, order, axis=3), np.nan)
     packed_raters = np.where(filled, np.take_along_axis(raters, order, axis=3), NOBODY)
     return packed_samples, packed_raters

@@ -98,7 +98,7 @@ class RatingTable(Closing):
         prompts = int(np.searchsorted(cells, max_cells, side="right"))
         return self.batch(0, max(1, prompts))
 
-    def whole(self) -> Ratings:
+    def all_prompts(self) -> Ratings:
         """All prompts at once, in memory."""
         return self.batch(0, self.prompts)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.analysis.bootstrap import DRAWS, average, draw_counts, interval, resampled
+from darc.analysis.bootstrap import DRAWS, average, draw_counts, interval, resample
 from darc.analysis.compare.leaderboard import Leaderboard, Reversal, SystemStanding
 from darc.decide.model.severity import severity
 from darc.decide.standards import PANEL_SCALE, Standards, as_standards, likely_scale
@@ -152,7 +152,7 @@ def _rank_systems(
         return average(means.T[None], every_prompt, counts)[:, 0]
 
     overall = average_over_prompts(np.ones((1, prompts)))[0]
-    resamples = resampled(average_over_prompts, counts)
+    resamples = resample(average_over_prompts, counts)
     low, high = interval(resamples)
     standings = []
     for system in np.flatnonzero(~np.isnan(overall)).tolist():

@@ -93,8 +93,8 @@ def frontier_table(contest: Contest) -> Frame:
 
 def ablation_table(contest: Contest, sweep: Sweep = ABLATIONS) -> Frame:
     """Gains of every point of a sweep over Best-of-K, with 95 % intervals."""
-    wanted = {BASELINE, *sweep}
-    methods = [index for index, text in enumerate(contest.methods) if text in wanted]
+    texts = {BASELINE, *sweep}
+    methods = [index for index, text in enumerate(contest.methods) if text in texts]
     rows = _gain_rows(contest.only(methods), "", 0, _HELD_OUT)
     for row in rows:
         point = sweep[row["method"]]
@@ -160,8 +160,8 @@ def size_table(ratings: Ratings, halves: Iterable[Halves], settings: ContestSett
     samples = max(split.select.shape[3] for split in halves)
     unit = ratings.split_unit(settings.split)
     methods = compared_methods(_SIZE_RULES, settings.beta, settings.gamma)
-    drawn = np.stack([split_lambdas(ratings, settings, split, unit) for split in halves])
-    lambdas = settled_lambdas(ratings, drawn, unit)
+    by_split = np.stack([split_lambdas(ratings, settings, split, unit) for split in halves])
+    lambdas = settled_lambdas(ratings, by_split, unit)
     rows: list[Record] = []
 
     def add_rows(

@@ -73,7 +73,7 @@ class Contest:
     @property
     def length(self) -> Array:
         """The lengths of the choices, (R, A, P)."""
-        return metrics.taken(self.ratings.lengths, self.choice)
+        return metrics.values_at(self.ratings.lengths, self.choice)
 
     @property
     def lam(self) -> float:

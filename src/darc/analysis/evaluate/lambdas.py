@@ -29,11 +29,11 @@ def split_lambdas(ratings: Ratings, settings: ContestSettings, halves: Halves, s
     if settings.lam is not None:
         return np.full(prompts, float(settings.lam))
     if split != "joined":
-        seen = metrics.aggregated(halves.select.samples)
+        seen = metrics.aggregate(halves.select.samples)
         return np.full(prompts, metrics.matched_lambda(seen.mean, seen.sigma))
     seeds = prompt_seeds(settings.seed, [f"lambda {prompt}" for prompt in ratings.prompt_ids])
     fold = folds(seeds, 2)
-    judged = metrics.aggregated(halves.judge.samples)
+    judged = metrics.aggregate(halves.judge.samples)
     result = np.full(prompts, np.nan)
     for number in (0, 1):
         others = fold != number

@@ -139,17 +139,17 @@ def _judge_split(
     no_choice = np.full(len(halves.usable), -1, dtype=np.int64)
     choice = np.stack([decided.choices.get(text, no_choice) for text in methods])
     baseline = choice[0]
-    judged = metrics.aggregated(judge.samples)
-    seen = metrics.aggregated(halves.select.samples)
-    reward = metrics.taken(judged.mean, choice)
+    judged = metrics.aggregate(judge.samples)
+    seen = metrics.aggregate(halves.select.samples)
+    reward = metrics.values_at(judged.mean, choice)
     sigma = judged.sigma
     if settings.sigma == "selection":
         sigma = seen.sigma
     outcome = reward
     if settings.outcome == "lcb":
         candidates = (judged.count > 0).sum(axis=1).astype(np.float64)
-        outcome = metrics.taken(metrics.lower_bound(judged, candidates), choice)
-    disagreement = metrics.taken(seen.sigma, baseline)
+        outcome = metrics.values_at(metrics.lower_bound(judged, candidates), choice)
+    disagreement = metrics.values_at(seen.sigma, baseline)
     if settings.subset == "pool":
         largest_sigma = np.fmax.reduce(seen.sigma, axis=1)
         disagreement = np.where(halves.usable, largest_sigma, np.nan)
@@ -159,14 +159,14 @@ def _judge_split(
         methods=methods,
         choice=choice.astype(np.int32),
         reward=reward,
-        risk=metrics.taken(sigma, choice),
+        risk=metrics.values_at(sigma, choice),
         outcome=outcome,
         pairwise=metrics.pairwise_scores(judge.samples, judge.raters, choice, baseline),
-        rewards=np.stack([metrics.taken(means, choice) for means in means_by_scorer], axis=1),
+        rewards=np.stack([metrics.values_at(means, choice) for means in means_by_scorer], axis=1),
         scales=scales,
         usable=halves.usable,
         disagreement=disagreement,
-        judged_disagreement=metrics.taken(judged.sigma, baseline),
+        judged_disagreement=metrics.values_at(judged.sigma, baseline),
         lambdas=lambdas,
     )
 

@@ -12,9 +12,9 @@ from darc.analysis.bootstrap import (
     largest,
     noise_band,
     over_splits,
-    resampled,
+    resample,
     tail,
-    unrounded,
+    zero_rounding,
 )
 from darc.analysis.evaluate.contest import Contest
 from darc.analysis.evaluate.evaluation import Evaluation
@@ -89,19 +89,19 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
         by_tradeoff = over_splits(average(tradeoff, among, counts))
         lowest = over_splits(tail(contest.outcome, among, counts, contest.settings.tail))
         by_tail = lowest - lowest[:, :1]
-        return unrounded(np.stack([by_tradeoff, by_tail], axis=1), size)
+        return zero_rounding(np.stack([by_tradeoff, by_tail], axis=1), size)
 
-    whole = differences(np.ones((1, among.shape[1])))[0]
-    drawn = resampled(differences, contest.counts)
+    observed = differences(np.ones((1, among.shape[1])))[0]
+    resamples = resample(differences, contest.counts)
     return Verdict(
         source=contest.ratings.name,
         subset=subset,
         prompts=round(count_prompts(among)),
         methods=contest.methods,
         measures=("tradeoff", contest.settings.tail_name),
-        delta=whole,
-        margin=noise_band(whole, drawn, size),
-        low=interval(drawn)[0],
+        delta=observed,
+        margin=noise_band(observed, resamples, size),
+        low=interval(resamples)[0],
         mean=mean_over_prompts(contest.reward - contest.reward[:, :1], among),
     )
 
@@ -177,16 +177,16 @@ def _listed(words: Sequence[str]) -> str:
     return listed
 
 
-def summary(result: Evaluation, found: Sequence[Verdict], advice: Sequence[str] = ()) -> list[str]:
+def summary(result: Evaluation, judged: Sequence[Verdict], advice: Sequence[str] = ()) -> list[str]:
     """The sentences that come first: the advice, what the data say, and how far to trust them.
 
     Args:
         result: The evaluation.
-        found: Its verdicts.
+        judged: Its verdicts.
         advice: Sentences that recommend a rule.
     """
-    sentences = [*advice, *(in_words(verdict) for verdict in found)]
-    if not found:
+    sentences = [*advice, *(in_words(verdict) for verdict in judged)]
+    if not judged:
         reason = f"there are fewer than {_FEWEST_PROMPTS} prompts or no other rule"
         sentences.append(f"Whether a rule beats Best-of-K cannot be told: {reason}.")
         return sentences
@@ -225,17 +225,17 @@ def _validity_sentences(result: Evaluation) -> list[str]:
     return sentences
 
 
-def answer(found: Sequence[Verdict]) -> str:
+def answer(judged: Sequence[Verdict]) -> str:
     """Whether any rule beats Best-of-K, in a sentence; empty where nothing can be said."""
-    if not found:
+    if not judged:
         return ""
     winners = {
         verdict.methods[method]
-        for verdict in found
+        for verdict in judged
         for measure in (0, 1)
         for method in verdict.better(measure)
     }
-    for verdict in found:
+    for verdict in judged:
         for measure, name in enumerate(verdict.measures):
             methods = verdict.better(measure)
             if methods:
@@ -261,10 +261,10 @@ def _prompts_words(verdict: Verdict) -> str:
     return f"{words.get(verdict.subset, verdict.subset)} {verdict.prompts} prompts"
 
 
-def wins_frame(found: Sequence[Verdict]) -> Frame:
+def wins_frame(judged: Sequence[Verdict]) -> Frame:
     """For whom Best-of-K is beaten, and by how much: one row per verdict and measure."""
     rows = []
-    for verdict in found:
+    for verdict in judged:
         for measure, name in enumerate(verdict.measures):
             better = verdict.better(measure)
             delta = verdict.delta[measure]

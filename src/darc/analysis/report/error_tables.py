@@ -4,7 +4,7 @@ import numpy as np
 
 from darc.analysis.evaluate.contest import Contest
 from darc.analysis.frame import Frame, table
-from darc.analysis.metrics import aggregated, pooled_units, taken
+from darc.analysis.metrics import aggregate, pooled_units, values_at
 from darc.analysis.report.bucket_tables import BUCKETS, bucket_rows, equal_buckets
 from darc.analysis.report.contest_columns import describe_contest
 from darc.ratings.joining import JoinedRatings
@@ -56,7 +56,7 @@ def _chosen_sigma(ratings: Ratings, choice: Integers, rescaled: bool) -> Array:
     scale = 1.0
     if rescaled and len(ratings.scorers) == 1:
         scale = pooled_units(ratings.samples)[1][0]
-    return taken(aggregated(ratings.samples).sigma / scale, choice)
+    return values_at(aggregate(ratings.samples).sigma / scale, choice)
 
 
 def quantile_buckets(values: Array, buckets: int = BUCKETS) -> tuple[list[Mask], Array]:

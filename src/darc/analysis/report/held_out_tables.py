@@ -7,7 +7,7 @@ import numpy as np
 
 from darc.analysis.evaluate.contest import Contest
 from darc.analysis.frame import Frame, Record, table
-from darc.analysis.metrics import aggregated, lower_bound, taken
+from darc.analysis.metrics import aggregate, lower_bound, values_at
 from darc.ratings.ratings import Halves
 from darc.typing import Array
 
@@ -23,10 +23,10 @@ def calibration_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
     held = np.zeros(shape, dtype=np.int64)
     judged = np.zeros(shape, dtype=np.int64)
     for half, choice, reward in zip(halves, contest.choice, contest.reward, strict=True):
-        statistics = aggregated(half.select.samples)
+        statistics = aggregate(half.select.samples)
         candidates = (statistics.count > 0).sum(axis=1).astype(np.float64)
         for place, delta in enumerate(DELTAS):
-            bound = taken(lower_bound(statistics, candidates, delta), choice)
+            bound = values_at(lower_bound(statistics, candidates, delta), choice)
             held[place] += (reward >= bound).sum(axis=1)
             judged[place] += (~np.isnan(bound) & ~np.isnan(reward)).sum(axis=1)
     rows: list[Record] = []

@@ -8,7 +8,7 @@ import numpy as np
 from darc.analysis import ranks
 from darc.analysis.bootstrap import draw_counts, interval
 from darc.analysis.frame import Record
-from darc.analysis.metrics import aggregated
+from darc.analysis.metrics import aggregate
 from darc.analysis.weighted_ranks import (
     partial_correlation,
     weighted_correlations,
@@ -58,8 +58,8 @@ def sigma_pairs(
     samples = joined.proxy.samples
     if scorer is not None:
         samples = samples[:, [scorer]]
-    proxy = aggregated(samples)
-    human = aggregated(joined.human.samples)
+    proxy = aggregate(samples)
+    human = aggregate(joined.human.samples)
     known = ~np.isnan(proxy.sigma) & ~np.isnan(human.sigma) & among
     prompt, candidate = np.nonzero(known)
     controls = [proxy.mean[known]]

@@ -10,8 +10,8 @@ from darc.analysis.bootstrap import (
     draw_counts,
     noise_band,
     over_splits,
-    resampled,
-    unrounded,
+    resample,
+    zero_rounding,
 )
 from darc.typing import Array
 
@@ -39,11 +39,11 @@ def gains(
         seed: Seed of the draws.
         draws: The number of resamples.
     """
-    whole = differences(statistic(np.ones((1, prompts))), size)[0]
+    observed = differences(statistic(np.ones((1, prompts))), size)[0]
     counts = draw_counts(prompts, draws, seed)
-    drawn = resampled(lambda part: differences(statistic(part), size), counts)
-    margin = noise_band(whole, drawn, np.asarray(size))
-    return Gains(whole, whole - margin, whole + margin)
+    resamples = resample(lambda part: differences(statistic(part), size), counts)
+    margin = noise_band(observed, resamples, np.asarray(size))
+    return Gains(observed, observed - margin, observed + margin)
 
 
 def differences(values: Array, size: float) -> Array:
@@ -52,4 +52,4 @@ def differences(values: Array, size: float) -> Array:
     What is within rounding of 0 is 0: equal choices gain nothing.
     """
     averages = over_splits(values)
-    return unrounded(averages[:, 1:] - averages[:, :1], np.asarray(size))
+    return zero_rounding(averages[:, 1:] - averages[:, :1], np.asarray(size))

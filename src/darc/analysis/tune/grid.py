@@ -61,7 +61,7 @@ def tunable(scorers: int, side: Mapping[str, object]) -> tuple[list[str], dict[s
     Returns:
         The names of the rules that can be tuned, and why each other one cannot.
     """
-    known = []
+    names = []
     absent = {}
     scale = Scale(1.0, 2, tuple((name, 1.0) for name in side))
     for name in rules:
@@ -75,8 +75,8 @@ def tunable(scorers: int, side: Mapping[str, object]) -> tuple[list[str], dict[s
         elif scorers < rule.inputs.min_scorers:
             absent[name] = "needs several scorers"
         else:
-            known.append(name)
-    return known, absent
+            names.append(name)
+    return names, absent
 
 
 def grid(

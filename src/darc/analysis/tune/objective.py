@@ -94,6 +94,6 @@ class Objective:
 
 def _first_largest(merit: Array) -> int:
     """The index of the largest, the first of those equal up to rounding; NaN is the least."""
-    known = np.where(np.isnan(merit), -np.inf, merit)
-    largest = known.max()
-    return int(np.argmax(known >= largest - _ROUNDING * abs(largest)))
+    filled = np.where(np.isnan(merit), -np.inf, merit)
+    largest = filled.max()
+    return int(np.argmax(filled >= largest - _ROUNDING * abs(largest)))

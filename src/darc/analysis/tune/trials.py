@@ -101,14 +101,14 @@ def draw_trials(
     systems = "all"
     if ratings.has_raters and calibrations is None:
         systems = "recurring"
-    drawn = 0
+    count = 0
     for split_seed in range(seed, seed + _MAX_ATTEMPTS * repeats):
         trial = _trial_of(ratings.halves(unit, split_seed), needs_sigma, systems, split_seed)
         if trial is None:
             continue
         yield trial
-        drawn += 1
-        if drawn == repeats:
+        count += 1
+        if count == repeats:
             return
 
 

@@ -313,18 +313,18 @@ def _tuned_rules(
 
 
 def _rules_to_tune(
-    ratings: Ratings, wanted: Sequence[str] | None
+    ratings: Ratings, names: Sequence[str] | None
 ) -> tuple[list[str], dict[str, str]]:
     """The rules to tune, and why the others cannot be."""
-    known, absent = tunable(len(ratings.scorers), ratings.side)
-    if not wanted:
-        return known, absent
-    for name in wanted:
+    tunable_rules, absent = tunable(len(ratings.scorers), ratings.side)
+    if not names:
+        return tunable_rules, absent
+    for name in names:
         if name in absent:
             raise InputError(f"rule {name!r} {absent[name]}, and {ratings.name} has none")
-        if name not in known:
-            raise UnknownName("rule to tune", name, [*known, *absent])
-    return list(dict.fromkeys(wanted)), {}
+        if name not in tunable_rules:
+            raise UnknownName("rule to tune", name, [*tunable_rules, *absent])
+    return list(dict.fromkeys(names)), {}
 
 
 def _check_size(ratings: Ratings, usable: Mask, objective: Objective, folds: int) -> None:

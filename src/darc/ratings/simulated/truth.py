@@ -109,8 +109,8 @@ def inverse_gamma(df: float) -> tuple[Array, Array]:
     if math.isinf(df):
         return np.ones(1), np.ones(1)
     shape = df / 2.0
-    fine = np.linspace(-60.0, 10.0, 70_001)
-    inside = fine[shape * (fine - np.exp(fine) + 1.0) > -16.0]
+    grid = np.linspace(-60.0, 10.0, 70_001)
+    inside = grid[shape * (grid - np.exp(grid) + 1.0) > -16.0]
     nodes = np.linspace(inside[0], inside[-1], _NODES)
     density = np.exp(shape * (nodes - np.exp(nodes) + 1.0))
     return np.exp(-nodes), density / density.sum()
