@@ -117,7 +117,7 @@ def test_scorers_bring_rewrites_back(server: FakeServer, capsys: Out) -> None:
         (["--repeats", "2", "--scorer", "form"], "--repeats is a panel's"),
         (["--repeats", "0"], "repeats is 0"),
         (["--criteria", "a,,b"], "criteria[1] is ''"),
-        (["--panel", "x"], "'x' is no panel"),
+        (["--panel", "x"], "'x' is not a panel"),
     ],
 )
 def test_options_that_do_not_go_together(
