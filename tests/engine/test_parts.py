@@ -33,18 +33,6 @@ def test_engine_refuses(change: dict[str, Any], words: str) -> None:
         Engine(**settings)
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_rewriting_in_slices_is_rewriting_at_once(
-    workers: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("darc.engine.rewriting._SLICE_SECONDS", 0.001)
-    with Engine(scorers=["form"], n_aug=6, guard=False, workers=workers) as engine:
-        engine.run(engine.warm())
-        outcome = engine.choose(PROMPT, ANSWERS, score_everything=True)
-        once = [engine.tools.rewrite(PROMPT, candidate, 6) for candidate in ANSWERS]
-    assert [outcome.rewrites[k] for k in range(4)] == once
-
-
 def test_workers_go_by_the_embeddings_that_the_engine_began_with() -> None:
     with Engine(scorers=["relevance", "form"]) as engine:
         pinned = engine.parts.with_fixed_embeddings(engine.tools)
