@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from darc.cli.choosing import rule_parameters
 from darc.cli.output import say
 from darc.cli.sources import read_calibrations
 
@@ -21,12 +22,23 @@ def make_engine(settings: "ChoiceSettings", with_model: bool = True, workers: in
     Returns:
         The engine, to be closed by the caller.
     """
+    from darc.decide.method import Method
     from darc.engine.engine import Engine
 
+    calibrations = read_calibrations(settings.calibration)
+    # What is wrong with the rule is said before any model is loaded.
+    method = Method.parse(
+        settings.rule,
+        rule_parameters(settings.caution),
+        calibrations=calibrations,
+        beta=settings.beta,
+        gamma=settings.gamma,
+    )
     return Engine(
         settings.generator if with_model else None,
         settings=settings,
-        calibration=read_calibrations(settings.calibration),
+        rule=method,
+        calibration=calibrations,
         workers=workers,
     )
 

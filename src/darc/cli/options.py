@@ -86,7 +86,12 @@ def file_keys(model: type[BaseModel]) -> dict[str, str]:
 
 def values_of(arguments: argparse.Namespace, model: type[BaseModel]) -> dict[str, Any]:
     """What the command line gives of a model's fields."""
-    return {name: value for name, value in vars(arguments).items() if name in model.model_fields}
+    # Arguments without a flag are None where they are left out.
+    return {
+        name: value
+        for name, value in vars(arguments).items()
+        if name in model.model_fields and value is not None
+    }
 
 
 def takes_several(field: FieldInfo) -> bool:
@@ -112,7 +117,8 @@ def _value_keywords(field: FieldInfo) -> dict[str, Any]:
     if field.annotation is bool:
         action = "store_false" if field.default else "store_true"
         return {"action": action, "default": argparse.SUPPRESS}
-    keywords: dict[str, Any] = {"default": argparse.SUPPRESS}
+    # An argument without a flag would take the text of SUPPRESS for its value.
+    keywords: dict[str, Any] = {"default": None if details.positional else argparse.SUPPRESS}
     kinds = value_types(field.annotation)
     choices = _choices(kinds)
     if choices:
