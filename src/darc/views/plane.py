@@ -141,9 +141,9 @@ def _draw_names(axes: Any, plane: Plane) -> None:
     from matplotlib.transforms import Bbox
 
     pixels = [axes.transData.transform((point.sigma, point.value)) for point in plane.points]
-    taken = [Bbox.from_bounds(x - 5, y - 5, 10, 10) for x, y in pixels]
+    occupied = [Bbox.from_bounds(x - 5, y - 5, 10, 10) for x, y in pixels]
     numbers_of_the_axis = Bbox.from_extents(0, 0, axes.bbox.x0, axes.figure.bbox.y1)
-    taken.append(numbers_of_the_axis)
+    occupied.append(numbers_of_the_axis)
     placed = zip(plane.points, pixels, strict=True)
     for point, (x, y) in sorted(placed, key=lambda pair: not pair[0].chosen_by):
         if point.chosen_by:
@@ -151,10 +151,10 @@ def _draw_names(axes: Any, plane: Plane) -> None:
         else:
             label = _name_label(point)
         boxes = [label.box(x, y, offset, axes.figure.dpi / 72) for offset in label.offsets]
-        # The first place is taken if none is free.
-        free = (place for place, box in enumerate(boxes) if not box.count_overlaps(taken))
+        # The first place is used if none is free.
+        free = (place for place, box in enumerate(boxes) if not box.count_overlaps(occupied))
         place = next(free, 0)
-        taken.append(boxes[place])
+        occupied.append(boxes[place])
         axes.annotate(
             label.text,
             (point.sigma, point.value),

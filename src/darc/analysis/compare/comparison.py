@@ -52,7 +52,7 @@ class _SystemRatings:
 
 
 def compare_systems(
-    source: Ratings,
+    ratings: Ratings,
     threshold: float | None = None,
     draws: int = DRAWS,
     seed: int = 0,
@@ -62,7 +62,7 @@ def compare_systems(
     """Compare the systems of some ratings; of several scorers, the first one's scores count.
 
     Args:
-        source: Ratings whose candidates have systems.
+        ratings: Ratings whose candidates have systems.
         threshold: A person who rates below it is unhappy, by default the middle of the scale.
         draws: The number of bootstrap draws.
         seed: The seed of the draws.
@@ -76,58 +76,58 @@ def compare_systems(
     Raises:
         InputError: If there are fewer than two systems.
     """
-    names = sorted({name for row in source.systems for name in row if name})
+    names = sorted({name for row in ratings.systems for name in row if name})
     if len(names) < 2:
         raise InputError(
-            f"{source.name} has {len(names)} systems",
+            f"{ratings.name} has {len(names)} systems",
             "give a column `system`, or candidate ids that come back over the prompts",
         )
-    ratings = _system_ratings(source, names)
-    standards = _with_scale(as_standards(scale, threshold), source, ratings.value)
+    system_ratings = _system_ratings(ratings, names)
+    standards = _with_scale(as_standards(scale, threshold), ratings, system_ratings.value)
     limit = standards.unhappy_below
     if limit is None:
         # All ratings are equal, and their scale is unknown: nobody is below them.
-        limit = float(ratings.value.min())
-    counts = draw_counts(len(source.prompt_ids), draws, seed)
-    standings, means = _rank_systems(ratings, names, limit, counts)
-    by_group = _group_standings(source, ratings, names, limit, counts)
+        limit = float(system_ratings.value.min())
+    counts = draw_counts(len(ratings.prompt_ids), draws, seed)
+    standings, means = _rank_systems(system_ratings, names, limit, counts)
+    by_group = _group_standings(ratings, system_ratings, names, limit, counts)
     standings = _with_worst_groups(standings, by_group)
     means = means[:, [names.index(standing.system) for standing in standings]]
     return Leaderboard(
-        name=source.name,
+        name=ratings.name,
         standards=standards,
         threshold=limit,
         standings=standings,
         wins=_win_shares(means),
-        reversals=_reversals(source.prompt_ids, means, top),
+        reversals=_reversals(ratings.prompt_ids, means, top),
         by_group=by_group,
-        severity_removed=bool(np.any(ratings.fair_value != ratings.value)),
-        rated_by_people=source.has_raters,
+        severity_removed=bool(np.any(system_ratings.fair_value != system_ratings.value)),
+        rated_by_people=ratings.has_raters,
     )
 
 
-def _with_scale(standards: Standards, source: Ratings, values: Array) -> Standards:
+def _with_scale(standards: Standards, ratings: Ratings, values: Array) -> Standards:
     """The standards with the scale of the ratings, unless they have one."""
     if standards.scale is not None:
         return standards
-    if source.kind == "panel":
+    if ratings.kind == "panel":
         return replace(standards, scale=PANEL_SCALE)
     return replace(standards, scale=likely_scale(float(values.min()), float(values.max())))
 
 
-def _system_ratings(source: Ratings, names: Sequence[str]) -> _SystemRatings:
-    prompts, _, candidates, _ = source.shape
+def _system_ratings(ratings: Ratings, names: Sequence[str]) -> _SystemRatings:
+    prompts, _, candidates, _ = ratings.shape
     # The place of each candidate's system among the names, -1 if it has none.
     systems = np.full((prompts, candidates), -1)
-    for row, prompt_systems in zip(systems, source.systems, strict=True):
+    for row, prompt_systems in zip(systems, ratings.systems, strict=True):
         row[: len(prompt_systems)] = [names.index(name) if name else -1 for name in prompt_systems]
-    samples = source.samples[:, 0]
+    samples = ratings.samples[:, 0]
     rated = ~np.isnan(samples) & (systems >= 0)[..., None]
     prompt, candidate, _ = np.nonzero(rated)
     value = samples[rated]
-    rater = source.raters[:, 0][rated]
+    rater = ratings.raters[:, 0][rated]
     cell = prompt * candidates + candidate
-    offsets = severity(value, cell, rater, len(source.rater_names)).offset
+    offsets = severity(value, cell, rater, len(ratings.rater_names)).offset
     # One more offset for ratings of nobody in particular, whose place is -1.
     rater_offset = np.append(offsets, 0.0)[rater]
     return _SystemRatings(
@@ -202,19 +202,19 @@ def _pooled_deviation(ratings: _SystemRatings) -> float:
 
 
 def _group_standings(
-    source: Ratings,
-    ratings: _SystemRatings,
+    ratings: Ratings,
+    system_ratings: _SystemRatings,
     names: Sequence[str],
     limit: float,
     counts: NDArray[Any],
 ) -> dict[str, list[SystemStanding]]:
     """The standings by the ratings of each group of raters."""
     # The last place, -1, is that of ratings of nobody in particular.
-    rater_groups = [source.groups.get(name, "") for name in source.rater_names]
+    rater_groups = [ratings.groups.get(name, "") for name in ratings.rater_names]
     group_of = np.array([*rater_groups, ""])
     standings: dict[str, list[SystemStanding]] = {}
     for group in sorted(set(group_of.tolist()) - {""}):
-        group_ratings = ratings.subset(group_of[ratings.rater] == group)
+        group_ratings = system_ratings.subset(group_of[system_ratings.rater] == group)
         standings[group] = []
         if len(group_ratings.value):
             standings[group], _ = _rank_systems(group_ratings, names, limit, counts)

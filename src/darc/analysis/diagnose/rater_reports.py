@@ -166,13 +166,13 @@ def _outlier_distance(values: Array, error: Array, judged: Mask, min_difference:
     Returns:
         The distances (raters,), 0 where unknown and with fewer raters than `MIN_RATERS`.
     """
-    known = ~np.isnan(values) & judged
+    compared = ~np.isnan(values) & judged
     result = np.zeros(values.size)
-    if known.sum() < MIN_RATERS:
+    if compared.sum() < MIN_RATERS:
         return result
-    middle = float(np.median(values[known]))
-    deviation = 1.4826 * float(np.median(np.abs(values[known] - middle)))
+    middle = float(np.median(values[compared]))
+    deviation = 1.4826 * float(np.median(np.abs(values[compared] - middle)))
     scale = np.sqrt(deviation**2 + error**2)
-    usable = known & (scale > 0) & (np.abs(values - middle) >= min_difference)
+    usable = compared & (scale > 0) & (np.abs(values - middle) >= min_difference)
     result[usable] = (values[usable] - middle) / scale[usable]
     return result

@@ -227,10 +227,10 @@ def draw_prompts(prompts: int, resamples: int, generator: np.random.Generator) -
 
 def middle_interval(values: Array) -> tuple[float, float]:
     """The middle 95 % of resampled values; NaN if they do not vary, as with one prompt."""
-    known = values[~np.isnan(values)]
-    if known.size < 2 or np.ptp(known) == 0:
+    finite = values[~np.isnan(values)]
+    if finite.size < 2 or np.ptp(finite) == 0:
         return math.nan, math.nan
-    low, high = np.quantile(known, [0.025, 0.975])
+    low, high = np.quantile(finite, [0.025, 0.975])
     return float(low), float(high)
 
 

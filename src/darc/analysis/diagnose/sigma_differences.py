@@ -94,9 +94,9 @@ def _tail_limits(values: Array) -> tuple[float, float]:
 def _variation_of_sigma(residuals: Array, prompts: Integers) -> float:
     """Variation of sigma within prompts relative to its size; NaN if there is none to compare."""
     sigma = risk.sigma(residuals)
-    known = ~np.isnan(sigma)
-    sigma = sigma[known]
-    prompt = prompts[known]
+    has_sigma = ~np.isnan(sigma)
+    sigma = sigma[has_sigma]
+    prompt = prompts[has_sigma]
     total = float(np.sum(sigma**2))
     if np.bincount(prompt, minlength=1).max() < 2 or total <= 0:
         return math.nan

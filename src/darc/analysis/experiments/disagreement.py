@@ -65,10 +65,10 @@ def disagreement(preset: Preset, seed: int = 0, *, report: Progress = ignore_pro
     proxy_sigma = chosen_values(risk.sigma(proxy.samples[:, 0]), best_of_k)
     human_sigma = chosen_values(sigma, best_of_k)
     true_sigma = chosen_values(people.truth.sigma, best_of_k)
-    known = ~np.isnan(human_sigma) & ~np.isnan(proxy_sigma)
-    proxy_sigma = proxy_sigma[known]
-    human_sigma = human_sigma[known]
-    true_sigma = true_sigma[known]
+    has_both = ~np.isnan(human_sigma) & ~np.isnan(proxy_sigma)
+    proxy_sigma = proxy_sigma[has_both]
+    human_sigma = human_sigma[has_both]
+    true_sigma = true_sigma[has_both]
     human_mean = chosen_values(risk.mean(people.ratings), best_of_k)
     measures = {
         "mean of the largest variance": float(largest.mean()),

@@ -53,9 +53,9 @@ def equal_buckets(values: Array, prompt_ids: Sequence[str], buckets: int = BUCKE
     """
     masks = [np.zeros(values.shape, dtype=bool) for _ in range(buckets)]
     for split, row in enumerate(values):
-        known = np.flatnonzero(~np.isnan(row)).tolist()
-        known.sort(key=lambda prompt: (row[prompt], prompt_ids[prompt]))
-        order = np.array(known, dtype=np.int64)
+        prompts = np.flatnonzero(~np.isnan(row)).tolist()
+        prompts.sort(key=lambda prompt: (row[prompt], prompt_ids[prompt]))
+        order = np.array(prompts, dtype=np.int64)
         for mask, part in zip(masks, np.array_split(order, buckets), strict=True):
             mask[split, part] = True
     return masks

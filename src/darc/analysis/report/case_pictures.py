@@ -47,37 +47,37 @@ class HalfSamples:
     #: What this half does, such as "held out".
     caption: str
     #: The ratings that were split.
-    whole: Ratings
+    ratings: Ratings
     half: Ratings
     #: The scale of each scorer if people rated, None if it is not known who is unhappy.
     scales: list[Scale | None]
 
     @classmethod
-    def of(cls, caption: str, whole: Ratings, half: Ratings) -> "HalfSamples":
+    def of(cls, caption: str, ratings: Ratings, half: Ratings) -> "HalfSamples":
         """The samples of a half, with the scale of each scorer.
 
         Args:
             caption: What this half does.
-            whole: The ratings that were split.
+            ratings: The ratings that were split.
             half: The half.
 
         Returns:
             The samples of the first `MAX_SCORERS` scorers.
         """
-        scorers = range(min(len(whole.scorers), MAX_SCORERS))
+        scorers = range(min(len(ratings.scorers), MAX_SCORERS))
         scales: list[Scale | None]
-        if whole.kind == "panel":
+        if ratings.kind == "panel":
             scales = [PANEL_SCALE for _ in scorers]
-        elif whole.has_raters:
-            scales = [scale_of(whole.samples[:, scorer]) for scorer in scorers]
+        elif ratings.has_raters:
+            scales = [scale_of(ratings.samples[:, scorer]) for scorer in scorers]
         else:
             scales = [None for _ in scorers]
-        return cls(caption, whole, half, scales)
+        return cls(caption, ratings, half, scales)
 
     @property
     def noun(self) -> str:
         """What the samples are called."""
-        if self.whole.has_raters:
+        if self.ratings.has_raters:
             return "ratings"
         return "scores"
 
@@ -99,7 +99,7 @@ class HalfSamples:
                 continue
             name = ""
             if rater != NOBODY:
-                name = str(self.whole.rater_names[rater])
+                name = str(self.ratings.rater_names[rater])
             unhappy = limit is not None and bool(value < limit)
             dots.append(Dot(float(value), name, unhappy))
         return dots
@@ -143,7 +143,7 @@ def clip_text(text: str) -> str:
 
 
 def _dot_label(halves: Sequence[HalfSamples]) -> str:
-    with_raters = {half.whole.has_raters for half in halves}
+    with_raters = {half.ratings.has_raters for half in halves}
     if with_raters == {True}:
         return "one rater"
     if with_raters == {False}:
@@ -168,14 +168,16 @@ def _strips(
     """A strip per half and scorer; halves of the same ratings share their axis."""
     strips = []
     for half in halves:
-        sharing = [other for other in halves if other.whole is half.whole]
+        sharing = [other for other in halves if other.ratings is half.ratings]
         for scorer, scale in enumerate(half.scales):
             dots = half.dots(prompt, scorer, candidate)
             if not dots:
                 continue
             # The dots of all answers in all halves that share the axis.
             dot_lists = [
-                other.dots(prompt, scorer, shown) for other in sharing for shown in candidates
+                other.dots(prompt, scorer, other_candidate)
+                for other in sharing
+                for other_candidate in candidates
             ]
             values = [dot.value for dot_list in dot_lists for dot in dot_list]
             low = min(values)
@@ -186,7 +188,7 @@ def _strips(
                 summary=_summary(dots, high - low, scale is not None),
                 mean=float(np.mean([dot.value for dot in dots])),
                 limit=half.limit(scorer),
-                caption=f"{half.whole.scorers[scorer]} {half.noun} {half.caption}".strip(),
+                caption=f"{half.ratings.scorers[scorer]} {half.noun} {half.caption}".strip(),
                 samples_per_dot=count_samples_per_dot(max(map(len, dot_lists))),
             )
             strips.append(strip)

@@ -186,7 +186,7 @@ def latency_table(ratings: Ratings) -> Frame:
         added = f"{total - total_without:.3f} s per prompt"
         remark = " The answers were given, not written."
     rewrites = exists.shape[2] - 1
-    return table("latency", rows, name=ratings.name, most=rewrites, added=added, given=remark)
+    return table("latency", rows, name=ratings.name, rewrites=rewrites, added=added, remark=remark)
 
 
 def _stage_seconds(ratings: Ratings) -> dict[str, float]:

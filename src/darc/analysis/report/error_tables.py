@@ -71,10 +71,10 @@ def quantile_buckets(values: Array, buckets: int = BUCKETS) -> tuple[list[Mask],
     Returns:
         The prompts of each part (R, P), and the edges (R, buckets + 1) with both ends.
     """
-    known = ~np.isnan(values)
+    has_value = ~np.isnan(values)
     edges = np.full((len(values), buckets + 1), np.nan)
-    for split, (row, row_known) in enumerate(zip(values, known, strict=True)):
-        if row_known.any():
-            edges[split] = np.quantile(row[row_known], np.linspace(0, 1, buckets + 1))
+    for split, (row, row_has_value) in enumerate(zip(values, has_value, strict=True)):
+        if row_has_value.any():
+            edges[split] = np.quantile(row[row_has_value], np.linspace(0, 1, buckets + 1))
     place = np.sum(values[:, :, None] > edges[:, None, 1:-1], axis=2)
-    return [known & (place == number) for number in range(buckets)], edges
+    return [has_value & (place == number) for number in range(buckets)], edges

@@ -50,8 +50,8 @@ def write_evaluation(
             pictures = _write_figures(evaluation, folder / FIGURES, report)
         except MissingExtra as problem:
             evaluation.warnings.append(f"figures are left out: {problem}")
-    for drawn in pictures:
-        paths += drawn.paths
+    for picture in pictures:
+        paths += picture.paths
     page_path = folder / REPORT
     with atomic_writer(page_path) as file:
         file.write(report_page(evaluation, summary, pictures, release, verdicts))

@@ -49,9 +49,9 @@ def choose_methods(methods: Sequence[str], limit: int) -> list[str]:
     return (preferred + rest)[:limit]
 
 
-def not_drawn_note(drawn: Sequence[str], methods: Sequence[str]) -> str:
+def not_drawn_note(drawn_methods: Sequence[str], methods: Sequence[str]) -> str:
     """A sentence on the methods that are not drawn, empty for none."""
-    others = [method for method in methods if method not in drawn and method != BASELINE]
+    others = [method for method in methods if method not in drawn_methods and method != BASELINE]
     if not others:
         return ""
     return f" Not drawn: {', '.join(others)}; the table has them."

@@ -95,12 +95,12 @@ def _html_columns(frame: Frame) -> list[HtmlColumn]:
     A column without a filled cell, or that names one source for all rows, is left out.
     """
     columns = []
-    shown: set[int] = set()
+    used_places: set[int] = set()
     for place, name in enumerate(frame.columns):
-        if place in shown or not _is_informative(frame, place):
+        if place in used_places or not _is_informative(frame, place):
             continue
         places = (place, *_interval_places(frame, name))
-        shown |= set(places)
+        used_places |= set(places)
         title = _column_title(name, with_interval=len(places) > 1)
         numeric = all(frame.numeric(column) for column in places)
         words = [
@@ -153,9 +153,9 @@ def _html_cell(column: HtmlColumn, row: Sequence[Cell]) -> HtmlCell:
         signed = not column.name.startswith("value")
         if isinstance(first, float) and text != "-":
             text = _interval_number(first, signed)
-        known = [end for end in ends if isinstance(end, float) and end == end]
-        if len(known) == 2:
-            low, high = known
+        known_ends = [end for end in ends if isinstance(end, float) and end == end]
+        if len(known_ends) == 2:
+            low, high = known_ends
             text += f" [{_interval_number(low, signed)}, {_interval_number(high, signed)}]"
             if signed and (low > 0 or high < 0):
                 classes.append("sure")

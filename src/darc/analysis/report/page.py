@@ -144,12 +144,12 @@ def _page_figures(
 ) -> dict[str, list[_PageFigure]]:
     """The figures by the start of their names."""
     figures: dict[str, list[_PageFigure]] = {}
-    for drawn in pictures:
-        picture = drawn.picture
+    for written in pictures:
+        picture = written.picture
         caption = picture.caption
         if len(evaluation.inputs) > 1:
             caption = f"{picture.source}: {picture.caption}"
-        svg = inline_svg(drawn.svg, picture.name, caption)
+        svg = inline_svg(written.svg, picture.name, caption)
         start = picture.name.split("-")[0]
         figures.setdefault(start, []).append(_PageFigure(picture.name, caption, svg))
     return figures

@@ -12,21 +12,21 @@ def pool_table(ratings: Ratings) -> Frame:
     largest = np.fmax.reduce(risk.sigma(ratings.samples) ** 2, axis=2)
     rows = []
     for scorer, values in zip(ratings.scorers, largest.T, strict=True):
-        known = values[~np.isnan(values)]
+        variances = values[~np.isnan(values)]
         row: Record = {
             "source": ratings.name,
             "scorer": scorer,
-            "prompts": len(known),
+            "prompts": len(variances),
             "mean": np.nan,
             "q80": np.nan,
             "q90": np.nan,
             "share_from_q80": np.nan,
         }
-        if known.size:
-            q80, q90 = np.quantile(known, [0.8, 0.9])
-            row["mean"] = known.mean()
+        if variances.size:
+            q80, q90 = np.quantile(variances, [0.8, 0.9])
+            row["mean"] = variances.mean()
             row["q80"] = q80
             row["q90"] = q90
-            row["share_from_q80"] = (known >= q80).mean()
+            row["share_from_q80"] = (variances >= q80).mean()
         rows.append(row)
     return table("pool", rows)

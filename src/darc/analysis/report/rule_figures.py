@@ -269,11 +269,11 @@ def draw_calibration(source: str, frame: Frame) -> Picture:
         The picture.
     """
     methods = distinct_cells(frame, "method")
-    drawn = choose_methods(methods, MAX_METHODS)
+    drawn_methods = choose_methods(methods, MAX_METHODS)
     if BASELINE in methods:
-        drawn.insert(0, BASELINE)
+        drawn_methods.insert(0, BASELINE)
     series = {}
-    for method in drawn:
+    for method in drawn_methods:
         name = "Best-of-K" if method == BASELINE else method
         series[name] = frame.where(method=method)
     figure = new_figure(7.2, 4.4)
@@ -288,5 +288,5 @@ def draw_calibration(source: str, frame: Frame) -> Picture:
     axes.legend(
         loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, fontsize=9, handlelength=3.6
     )
-    note = not_drawn_note(drawn, methods)
+    note = not_drawn_note(drawn_methods, methods)
     return captioned_picture("calibration", source, figure, left_out=note)

@@ -60,17 +60,17 @@ def sigma_pairs(
         samples = samples[:, [scorer]]
     proxy = aggregate(samples)
     human = aggregate(joined.human.samples)
-    known = ~np.isnan(proxy.sigma) & ~np.isnan(human.sigma) & among
-    prompt, candidate = np.nonzero(known)
-    controls = [proxy.mean[known]]
-    lengths = joined.proxy.lengths[known]
+    has_both = ~np.isnan(proxy.sigma) & ~np.isnan(human.sigma) & among
+    prompt, candidate = np.nonzero(has_both)
+    controls = [proxy.mean[has_both]]
+    lengths = joined.proxy.lengths[has_both]
     if not np.isnan(lengths).any():
         controls.append(lengths)
     return SigmaPairs(
         prompt=prompt,
         candidate=candidate,
-        proxy=proxy.sigma[known],
-        human=human.sigma[known],
+        proxy=proxy.sigma[has_both],
+        human=human.sigma[has_both],
         controls=np.stack(controls),
     )
 
