@@ -27,7 +27,7 @@ def write(folder: Path, zipped: bool = False) -> Path:
 
 
 @pytest.mark.parametrize("zipped", [False, True])
-def test_ratings_givers_and_groups(tmp_path: Path, zipped: bool) -> None:
+def test_ratings_raters_and_groups(tmp_path: Path, zipped: bool) -> None:
     source = load_table(write(tmp_path, zipped))
     assert (source.name, source.kind, source.shape) == ("set", "rater", (2, 1, 2, 2))
     assert source.samples[0, 0, 0].tolist() == [1.0, 2.0]
