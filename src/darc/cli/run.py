@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choosing import note_wording, rule_parameters
+from darc.cli.choosing import note_wording
 from darc.cli.commands import Command
 from darc.cli.engines import make_engine, say_cost
 from darc.cli.output import print_json, progress, say
@@ -89,11 +89,9 @@ def _run_stages(
 
 def _engine_recipe(settings: RunCommandSettings, engine: "Engine", workers: int) -> dict[str, Any]:
     """What another machine makes the same engine of."""
-    rule = (settings.rule, rule_parameters(settings.caution), settings.beta, settings.gamma)
     return {
         "model": settings.generator,
         "settings": settings,
-        "rule": rule,
         "calibration": engine.method.calibrations,
         "workers": workers,
     }

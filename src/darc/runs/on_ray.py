@@ -15,7 +15,6 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 import darc
-from darc.decide.method import Method
 from darc.engine.engine import Engine
 from darc.errors import DarcError, InputError, extra_needed
 from darc.runs.cluster import Cluster
@@ -49,7 +48,7 @@ class ShardJob:
     name: str
     manifest: Mapping[str, Any]
     questions: list[Question]
-    #: The options of an `Engine`; `rule` is a text with its parameters, beta and gamma.
+    #: The options of an `Engine`, which can be pickled.
     engine_options: Mapping[str, Any]
     #: The options of `fill_shards`.
     fill_options: Mapping[str, Any]
@@ -70,8 +69,7 @@ def run_on_ray(
     Args:
         folder: The run folder, which every node sees.
         questions: The questions.
-        engine_options: The options of an `Engine`; `rule` is a text with its parameters, beta and
-            gamma.
+        engine_options: The options of an `Engine`, which can be pickled.
         cluster: Where to run.
         report: Told of prompts that are done, as report(stage, done, total).
         fill_options: Options of `fill_shards`.
@@ -260,9 +258,7 @@ def _engine_for(options: Mapping[str, Any]) -> Engine:
         while _ENGINES:
             _, old_engine = _ENGINES.popitem()
             old_engine.close()
-        text, parameters, beta, gamma = options["rule"]
-        rule = Method.parse(text, parameters, beta=beta, gamma=gamma)
-        _ENGINES[key] = Engine(**{**options, "rule": rule})
+        _ENGINES[key] = Engine(**options)
     return _ENGINES[key]
 
 
