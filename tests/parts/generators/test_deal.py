@@ -57,9 +57,12 @@ def reference(checkpoint: Checkpoint, prompt: Prompt, options: Plan, limit: int)
     """The same decoding by whole forward passes, one text at a time, without any cache."""
     import torch
 
-    model, tokenizer = checkpoint.loaded.model, checkpoint.loaded.tokenizer
+    model = checkpoint.loaded.model
+    tokenizer = checkpoint.loaded.tokenizer
     before = prompt_ids(tokenizer, prompt.messages)
-    reward, k, g = Vowels(), options["k"], options["g"]
+    reward = Vowels()
+    k = options["k"]
+    g = options["g"]
 
     def logs(ids: list[int]) -> "torch.Tensor":
         with torch.no_grad():
@@ -68,7 +71,8 @@ def reference(checkpoint: Checkpoint, prompt: Prompt, options: Plan, limit: int)
     written: list[int] = []
     while len(written) < limit:
         now = logs(before + written)
-        best, choice = -np.inf, -1
+        best = -np.inf
+        choice = -1
         for token in now.argsort(descending=True)[:k].tolist():
             rolled = [token]
             while rolled[-1] != END and len(rolled) <= options["lookahead"]:
@@ -77,7 +81,8 @@ def reference(checkpoint: Checkpoint, prompt: Prompt, options: Plan, limit: int)
             text = tokenizer.decode(written + rolled, skip_special_tokens=True)
             total = float(now[token]) + g * float(reward.score([(prompt, text)])[0])
             if total > best:
-                best, choice = total, token
+                best = total
+                choice = token
         if choice == END:
             break
         written.append(choice)

@@ -89,7 +89,8 @@ def test_what_each_filter_refuses(name: str, original: str, rewrite: str) -> Non
     ],
 )
 def test_length(family: str, share: float, passes: bool) -> None:
-    original, rewrite = "word " * 100, "word " * int(100 * share)
+    original = "word " * 100
+    rewrite = "word " * int(100 * share)
     assert (length_rejection(Reading(original), Reading(rewrite), family) is None) == passes
 
 

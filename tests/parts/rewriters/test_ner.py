@@ -32,9 +32,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
             if "LayerNorm.weight" not in name:
                 weights.zero_()
         words = model.bert.embeddings.word_embeddings.weight
-        words[:, 0], words[:, 1] = 1.0, -1.0
+        words[:, 0] = 1.0
+        words[:, 1] = -1.0
         first = len(SPECIAL) + 2 + 26
-        words[first : first + 26, 0], words[first : first + 26, 1] = -1.0, 1.0
+        words[first : first + 26, 0] = -1.0
+        words[first : first + 26, 1] = 1.0
         model.classifier.weight[0, 0] = model.classifier.weight[1, 1] = 5.0
     return save(Path(tmp_path_factory.mktemp("ner")), model, template=False, pairs=True)
 
@@ -53,7 +55,8 @@ def test_long_texts_are_read_in_windows(folder: str) -> None:
 
 def test_the_hook_refuses_a_changed_entity(folder: str) -> None:
     find = entity_finder(folder)
-    text, other = "It is very big, I think, so we go.", "it is very large, I think, so we go."
+    text = "It is very big, I think, so we go."
+    other = "it is very large, I think, so we go."
     assert rejection_reason(text, other) is None
     assert rejection_reason(text, other, find_entities=find) == "entity: lost 'i'"
     assert rejection_reason(text, other.replace("it", "It"), find_entities=find) is None

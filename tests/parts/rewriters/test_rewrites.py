@@ -50,7 +50,8 @@ def test_bad_rewrites_are_caught_and_good_ones_pass() -> None:
 
 
 def test_a_longer_text_hides_nothing() -> None:
-    before, after = TEXTS[1], TEXTS[9]
+    before = TEXTS[1]
+    after = TEXTS[9]
     for half, name in ((False, "development"), (True, "held out")):
         bad = [row for row in ROWS if held_out(row) == half and not row["good"]]
         caught = 0

@@ -20,7 +20,8 @@ class Scripted:
 
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
         self.seeds.append(seed)
-        next_proposals, self.left = self.left[:count], self.left[count:]
+        next_proposals = self.left[:count]
+        self.left = self.left[count:]
         return next_proposals
 
 
@@ -47,7 +48,8 @@ def test_none_asked() -> None:
 
 def test_rejections_keep_their_reasons_and_are_replaced() -> None:
     text = "The old dog didn't eat 3 bones."
-    good, late = "The old dog did not eat 3 bones.", "The old dog did not eat three bones."
+    good = "The old dog did not eat 3 bones."
+    late = "The old dog did not eat three bones."
     rewriter = Scripted(
         "The old dog didn't eat 4 bones.", good, good, "The  old dog didn't eat 3 bones.", late
     )

@@ -66,7 +66,8 @@ class Whole(Reading):
 
 
 def reasons(kind: type[Reading], original: str, rewrite: str, family: str) -> list[str | None]:
-    first, second = kind(original), kind(rewrite)
+    first = kind(original)
+    second = kind(rewrite)
     return [refuse(first, second, family) for refuse in FILTERS.values()]
 
 

@@ -80,7 +80,9 @@ def test_rewriters_without_steps_are_sliced_too(proposals: list[str], n_aug: int
 def test_a_slice_of_long_work_is_short() -> None:
     text = "\n\n".join(TEXTS)[:6000]
     candidate = Candidate("p1", 0, text)
-    state, longest, slices = None, 0.0, 0
+    state = None
+    longest = 0.0
+    slices = 0
     while state is None or not state.finished:
         started = time.process_time()
         state = continue_rewriting(
@@ -93,7 +95,8 @@ def test_a_slice_of_long_work_is_short() -> None:
             seconds=0.02,
             clock=time.process_time,
         )
-        longest, slices = max(longest, time.process_time() - started), slices + 1
+        longest = max(longest, time.process_time() - started)
+        slices += 1
     print(f"{len(text)} characters in {slices} slices, the longest {1000 * longest:.0f} ms")
     assert slices > 3
     # Three times the 0.2 s that a first look at so long a text may take.

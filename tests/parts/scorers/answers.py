@@ -96,6 +96,7 @@ def _slip(word: str, draw: random.Random) -> str:
 def truncated(text: str, draw: random.Random) -> str:
     """The text cut after 35 to 60 % of its words, never after the end of a sentence."""
     ends = [match.end() for match in re.finditer(r"\S+", text)]
-    first, last = int(0.35 * len(ends)), int(0.6 * len(ends))
+    first = int(0.35 * len(ends))
+    last = int(0.6 * len(ends))
     middle = [end for end in ends[first:last] if text[end - 1] not in ".!?:`\"'*"]
     return text[: draw.choice(middle)]

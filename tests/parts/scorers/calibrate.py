@@ -19,7 +19,8 @@ from darc.language.word_order import class_pairs
 from darc.parts.scorers import Fluency, Form, Relevance, Scorer
 from darc.types import Prompt
 
-OPENING, CLOSING = "Great question! ", " I hope this helps."
+OPENING = "Great question! "
+CLOSING = " I hope this helps."
 
 
 def development() -> list[Example]:

@@ -62,7 +62,8 @@ def test_plain_contract(openai_server: FakeServer) -> None:
 
 @pytest.mark.parametrize("path", ["/classify", "/pooling"])
 def test_probabilities_are_refused(openai_server: FakeServer, path: str) -> None:
-    openai_server.classes, openai_server.raw = 2, False
+    openai_server.classes = 2
+    openai_server.raw = False
     with (
         HttpScorer(f"{openai_server.url}{path}", label=1) as scorer,
         pytest.raises(InputError, match="gives probabilities that sum to 1"),

@@ -50,7 +50,8 @@ def test_it_agrees_with_the_generator(folder: str) -> None:
 
 
 def test_it_agrees_on_a_real_model(installed: Installed) -> None:
-    model, scorer = TransformersModel(str(installed.path)), LogLikelihood(str(installed.path))
+    model = TransformersModel(str(installed.path))
+    scorer = LogLikelihood(str(installed.path))
     model.checkpoint = scorer.checkpoint = real(str(installed.path))
     assert agreement(ChatGenerator(model), scorer, SamplingParameters(k=4, max_tokens=16)) > 2
     right, wrong = scorer.score([(SEA, "The sea is deep."), (SEA, "Deep the is sea qx.")])

@@ -16,7 +16,8 @@ NAMES = (
     "hurried", "expert", "beginner", "sceptic", "safety", "elsewhere", "second-language",
     "concerned",
 )  # fmt: skip
-A, B = "judge:a@http://h:1", "judge:b@http://h:2,max_tokens=512"
+A = "judge:a@http://h:1"
+B = "judge:b@http://h:2,max_tokens=512"
 
 
 def test_eight_raters_ship() -> None:

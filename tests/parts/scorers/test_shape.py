@@ -8,7 +8,8 @@ CODE = "Run this:\n\n```python\nx = f(1)\n```"
 
 
 def test_length_suits_the_request() -> None:
-    short, long = Text("Paris."), Text("word " * 2000)
+    short = Text("Paris.")
+    long = Text("word " * 2000)
     usual = Text("word " * 80)
     for question in ("Explain rain.", "When was it?", "Write a story.", "Summarise this: a b."):
         request = read_expectation(question)

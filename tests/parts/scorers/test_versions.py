@@ -92,7 +92,8 @@ def file_of(module: str) -> Path:
 
 def closure(module: str, without: tuple[str, ...]) -> set[Path]:
     """The files of a module and of all that it imports, carriers apart."""
-    names, waiting = set(), [module]
+    names = set()
+    waiting = [module]
     while waiting:
         module_name = waiting.pop()
         carried = any(module_name == name or module_name.startswith(f"{name}.") for name in without)
