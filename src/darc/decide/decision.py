@@ -177,10 +177,10 @@ class Decision:
         from darc.views import ShownFigure, draw_ratings
 
         figure = draw_ratings(dot_picture(self, texts))
-        shown = ShownFigure(figure, "decision")
+        notebook_figure = ShownFigure(figure, "decision")
         if path is not None:
-            shown.save(path)
-        return shown
+            notebook_figure.save(path)
+        return notebook_figure
 
     def _repr_html_(self) -> str:
         """Why this candidate, and how every answer was rated, for a notebook."""

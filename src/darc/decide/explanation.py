@@ -183,8 +183,8 @@ def _unhappy_clause(answer: AnswerOpinions, opinions: Opinions) -> str:
     return f"{_of(answer.unhappy, answer.count)} {verb} unhappy with it{_names(answer)}"
 
 
-def _of(part: int, whole: int) -> str:
-    return f"{part} of {whole}"
+def _of(part: int, total: int) -> str:
+    return f"{part} of {total}"
 
 
 def _rate(people: int) -> str:

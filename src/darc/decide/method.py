@@ -119,8 +119,8 @@ class Method:
         values = dict(parameters or {})
         text = _method_text(rule_name, values)
         levels = {name: values[name] for name in LEVELS if name in values}
-        own = {name: value for name, value in values.items() if name not in levels}
-        rule = rules.get(rule_name).bind(**own)
+        rule_parameters = {name: value for name, value in values.items() if name not in levels}
+        rule = rules.get(rule_name).bind(**rule_parameters)
         return cls(text, rule, values, **levels)
 
     @property
@@ -225,7 +225,7 @@ class Method:
             self.gamma,
             normalization,
             min_samples=self.min_samples,
-            drawn=partial(prompt_seeds, self.seed, batch.prompt_ids),
+            seed_source=partial(prompt_seeds, self.seed, batch.prompt_ids),
             raters=batch.raters,
             systems=batch.systems,
             sample=batch.sample,
@@ -433,10 +433,10 @@ def _parse_method(text: str, shared: Mapping[str, Any], options: Mapping[str, An
     name, _, rest = text.partition(":")
     rule = rules.get(name.strip())
     pairs = [pair for pair in rest.split(",") if pair.strip()]
-    own = parse_pairs(pairs, f"rule {name!r}:")
-    levels: dict[str, Any] = {key: own[key] for key in LEVELS if key in own}
+    text_parameters = parse_pairs(pairs, f"rule {name!r}:")
+    levels: dict[str, Any] = {key: value for key, value in text_parameters.items() if key in LEVELS}
     parameters = {key: value for key, value in shared.items() if rule.has_parameter(key)}
-    parameters |= {key: value for key, value in own.items() if key not in levels}
+    parameters |= {key: value for key, value in text_parameters.items() if key not in levels}
     if CAUTION in parameters and parameters[CAUTION] is None:
         # Elsewhere the text "none" stands for a value that is missing.
         parameters[CAUTION] = "none"
@@ -446,7 +446,7 @@ def _parse_method(text: str, shared: Mapping[str, Any], options: Mapping[str, An
     if bound.has_parameter(CAUTION):
         # A mistake in it is better reported before the answers are written.
         parse_caution(bound.parameters[CAUTION])
-    return Method(text, bound, own, **{**options, **levels})
+    return Method(text, bound, text_parameters, **{**options, **levels})
 
 
 def _rules_that_take(parameter: str) -> str:

@@ -61,7 +61,9 @@ class Pools:
     #: largest count, since few samples flatter a candidate. Where none has, all present ones are.
     min_samples: int | None = None
     #: The seeds of the prompts, (P,), or a function that makes them.
-    drawn: Seeds | Callable[[], Seeds] = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    seed_source: Seeds | Callable[[], Seeds] = field(
+        default_factory=lambda: np.zeros(0, dtype=np.uint64)
+    )
     #: Side inputs by name, (P, K, ...).
     side: Mapping[str, Array] = field(default_factory=dict)
     #: What a lazy search has settled, None if all samples are given.
@@ -97,9 +99,9 @@ class Pools:
     @cached_property
     def seeds(self) -> Seeds:
         """One seed per prompt, (P,), made when a rule that draws first asks for them."""
-        if callable(self.drawn):
-            return self.drawn()
-        return self.drawn
+        if callable(self.seed_source):
+            return self.seed_source()
+        return self.seed_source
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -244,7 +246,7 @@ class Pools:
             self,
             settled=None,
             samples=self.samples[rows],
-            drawn=self.seeds[rows],
+            seed_source=self.seeds[rows],
             side={name: array[rows] for name, array in self.side.items()},
             **changes,
         )

@@ -106,7 +106,7 @@ def select(
         samples.reshape(shape),
         options,
         weights=sample_weights,
-        drawn=prompt_seeds(seed, [prompt_id]),
+        seed_source=prompt_seeds(seed, [prompt_id]),
         side=check_side_inputs(side, 1, shape[2]),
         raters=_read_raters(_one_prompt(rater_ids), shape, rater_groups),
         systems=_read_systems(_one_prompt(system_ids), shape),
@@ -175,7 +175,7 @@ def select_batch(
         samples,
         options,
         weights=as_weights(weights, samples.shape),
-        drawn=partial(prompt_seeds, seed, prompt_ids),
+        seed_source=partial(prompt_seeds, seed, prompt_ids),
         side=check_side_inputs(side, prompts, candidates),
         raters=_read_raters(rater_ids, samples.shape, rater_groups),
         systems=_read_systems(system_ids, samples.shape),
@@ -344,11 +344,13 @@ def _bind(rule: str | Rule, parameters: Mapping[str, Any]) -> tuple[Rule, dict[s
     """
     if isinstance(rule, str):
         rule = rules.get(rule)
-    own = {name: value for name, value in parameters.items() if rule.has_parameter(name)}
-    bound = rule.bind(**own) if own else rule
-    side_names = {*SIDE_INPUTS, *bound.side_names} - own.keys()
+    rule_parameters = {
+        name: value for name, value in parameters.items() if rule.has_parameter(name)
+    }
+    bound = rule.bind(**rule_parameters) if rule_parameters else rule
+    side_names = {*SIDE_INPUTS, *bound.side_names} - rule_parameters.keys()
     side = {name: value for name, value in parameters.items() if name in side_names}
-    unknown = parameters.keys() - own.keys() - side.keys()
+    unknown = parameters.keys() - rule_parameters.keys() - side.keys()
     if unknown:
         # Raises an error that names the nearest parameter.
         bound.bind(**{name: parameters[name] for name in parameters if name in unknown})

@@ -175,8 +175,8 @@ def residuals(
         prompts: The number of prompts.
         systems: The number of systems.
     """
-    known = system >= 0
-    known_system = system[known]
+    has_system = system >= 0
+    known_system = system[has_system]
     cells_of_system = np.bincount(known_system, minlength=systems)
     effects = np.zeros((systems, 2))
     cell_effects = np.zeros_like(cells)
@@ -185,8 +185,8 @@ def residuals(
         for alternation in range(ALTERNATIONS):
             if alternation:
                 level = _means(cells - cell_effects, prompt, prompts)
-            effects = _means((cells - level[prompt])[known], known_system, systems)
-            cell_effects[known] = effects[known_system]
+            effects = _means((cells - level[prompt])[has_system], known_system, systems)
+            cell_effects[has_system] = effects[known_system]
     fitted = np.unique(prompt).size + max(int((cells_of_system > 0).sum()) - 1, 0)
     return Residuals(
         left=cells - level[prompt] - cell_effects,
@@ -209,9 +209,9 @@ class Components:
     @property
     def reliability(self) -> float:
         """The share of disagreement's spread, beyond what the mean tells, that is no noise."""
-        own = _spread_beyond_mean(self.candidates)
-        observed = _spread_beyond_mean(self.observed)
-        return float(max(own, 0.0) / max(observed, 1e-12))
+        candidate_spread = _spread_beyond_mean(self.candidates)
+        observed_spread = _spread_beyond_mean(self.observed)
+        return float(max(candidate_spread, 0.0) / max(observed_spread, 1e-12))
 
 
 def _spread_beyond_mean(covariance: Array) -> float:

@@ -46,12 +46,12 @@ def severity(ratings: Array, cell: Integers, rater: Integers, raters: int) -> Se
         The severity, zero where the raters have fewer than `FEWEST_DF` degrees of freedom.
     """
     size = np.bincount(cell)
-    known = rater >= 0
+    has_rater = rater >= 0
     # In a cell of n ratings a rater shows 1 - 1/n of a rating's worth, being part of its mean.
-    shown = np.where((size[cell] > 1) & known, 1 - 1 / np.maximum(size[cell], 2), 0.0)
-    used = shown > 0
+    shown_share = np.where((size[cell] > 1) & has_rater, 1 - 1 / np.maximum(size[cell], 2), 0.0)
+    used = shown_share > 0
     code = np.maximum(rater, 0)
-    evidence = np.bincount(code, shown, raters)
+    evidence = np.bincount(code, shown_share, raters)
     offset = np.zeros(raters)
     error = np.zeros(raters)
     df = used.sum() - np.unique(cell[used]).size - raters
@@ -60,7 +60,7 @@ def severity(ratings: Array, cell: Integers, rater: Integers, raters: int) -> Se
     weights = np.maximum(evidence, 1e-9)
     used_count = np.maximum(np.bincount(code, used, raters), 1)
     for _ in range(ROUNDS):
-        rating_offset = np.where(known, offset[code], 0.0)
+        rating_offset = np.where(has_rater, offset[code], 0.0)
         level = (np.bincount(cell, ratings - rating_offset) / np.maximum(size, 1))[cell]
         above = np.where(used, ratings - level, 0.0)
         raw_offset = np.bincount(code, above, raters) / used_count
@@ -71,7 +71,7 @@ def severity(ratings: Array, cell: Integers, rater: Integers, raters: int) -> Se
         if variance > 0:
             shrinkage = variance / (variance + noise / weights)
         offset = raw_offset * shrinkage
-        offset -= np.average(offset, weights=np.bincount(code[known], minlength=raters))
+        offset -= np.average(offset, weights=np.bincount(code[has_rater], minlength=raters))
         error = np.sqrt(variance * (1 - shrinkage))
     return Severity(offset, error)
 

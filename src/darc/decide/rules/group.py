@@ -96,18 +96,18 @@ def learn_groups(pools: Pools) -> GroupDifferences:
     The ratio is 0 below `FEWEST_DF` degrees of freedom.
     """
     mean, count, ids = _group_means(pools)
-    known = np.asarray(count > 0)
+    has_ratings = np.asarray(count > 0)
     candidate_mean = pools.statistics.mean
     # The last column is where the code of an unknown group points to.
     padded = np.append(mean, np.full_like(mean[..., :1], np.nan), axis=2)
     residuals = averaged(pools) - np.take_along_axis(padded, ids.codes, axis=2)
-    within = float(np.nansum(residuals**2)) / max(int((count - known).sum()), 1)
-    above = np.where(known, mean - candidate_mean[..., None], 0.0)
-    effects = above.sum(axis=(0, 1)) / np.maximum(known.sum(axis=(0, 1)), 1)
-    seen = known.any(axis=2)
-    df = int(known.sum() - seen.sum()) - len(ids.names) + 1
-    squares = float((np.where(known, above - effects, 0.0) ** 2).sum())
-    between = max(0.0, squares / max(df, 1) - within * float((1 / count[known]).mean()))
+    within = float(np.nansum(residuals**2)) / max(int((count - has_ratings).sum()), 1)
+    above = np.where(has_ratings, mean - candidate_mean[..., None], 0.0)
+    effects = above.sum(axis=(0, 1)) / np.maximum(has_ratings.sum(axis=(0, 1)), 1)
+    seen = has_ratings.any(axis=2)
+    df = int(has_ratings.sum() - seen.sum()) - len(ids.names) + 1
+    squares = float((np.where(has_ratings, above - effects, 0.0) ** 2).sum())
+    between = max(0.0, squares / max(df, 1) - within * float((1 / count[has_ratings]).mean()))
     ratio = 0.0
     if df >= FEWEST_DF:
         ratio = between / _candidate_variance(candidate_mean, count, within)
@@ -122,8 +122,8 @@ def _candidate_variance(mean: Array, count: Array, within: float) -> float:
     gaps = np.where(seen, mean - centre[:, None], 0.0)
     df = max(int(seen.sum() - np.any(seen, axis=1).sum()), 1)
     spread = float((gaps**2).sum()) / df
-    own = spread - within * float((1 / count.sum(axis=2)[seen]).mean())
-    return max(own, SMALLEST_SHARE * spread, TINY)
+    own_variance = spread - within * float((1 / count.sum(axis=2)[seen]).mean())
+    return max(own_variance, SMALLEST_SHARE * spread, TINY)
 
 
 def _group_means(pools: Pools) -> tuple[Array, Array, Ids]:

@@ -103,6 +103,6 @@ def worst(pools: Pools) -> Choice:
 def uwo(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest mean over scorers - lam * their variance (ddof = 0)."""
     gap = pools.by_scorer.mean - pools.statistics.mean[:, None, :]
-    known = np.maximum((~np.isnan(gap)).sum(axis=1), 1)
-    variance = np.nansum(gap * gap, axis=1) / known
+    scorers = np.maximum((~np.isnan(gap)).sum(axis=1), 1)
+    variance = np.nansum(gap * gap, axis=1) / scorers
     return largest(pools, pools.statistics.mean - check_weight("lam", lam) * variance)

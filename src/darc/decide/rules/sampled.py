@@ -140,21 +140,21 @@ def best_drawn(pools: Pools, rate: ArrayLike, reward: str) -> Choice:
     answers = pools.expanded()
     usable = _among(answers, eligible, False)
     numbers = uniforms(pools.seeds, answers.shape[1] + 1)
-    wanted = np.zeros(len(eligible), dtype=np.int64)
+    subset_size = np.zeros(len(eligible), dtype=np.int64)
     for one_rate in np.unique(rates):
         has_rate = rates == one_rate
-        wanted[has_rate] = poisson_numbers(float(one_rate), numbers[has_rate, 0])
+        subset_size[has_rate] = poisson_numbers(float(one_rate), numbers[has_rate, 0])
     available = usable.sum(axis=1)
     order = np.argsort(np.where(usable, numbers[:, 1:], np.inf), axis=1, kind="stable")
     place = np.argsort(order, axis=1, kind="stable")
-    rows, drawn = np.nonzero(usable & (place < np.clip(wanted, 1, available)[:, None]))
+    rows, places = np.nonzero(usable & (place < np.clip(subset_size, 1, available)[:, None]))
     subset = np.zeros_like(eligible)
-    subset[rows, answers[rows, drawn]] = True
+    subset[rows, answers[rows, places]] = True
     return largest(
         pools,
         pools.reward(reward),
         subset,
-        flags={"capped": wanted > available},
+        flags={"capped": subset_size > available},
         facts={"near": subset.sum(axis=1), "rate": rates},
     )
 

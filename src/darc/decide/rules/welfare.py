@@ -24,9 +24,9 @@ def borda(pools: Pools) -> Choice:
     """
     ratings = by_rater(pools)
     gap = ratings[:, :, None] - ratings[:, None]
-    known = ~np.isnan(gap) & ~np.eye(ratings.shape[1], dtype=bool)[..., None]
-    below = np.where(known, (np.sign(gap) + 1) / 2, 0.0).sum(axis=2)
-    others = known.sum(axis=2)
+    comparable = ~np.isnan(gap) & ~np.eye(ratings.shape[1], dtype=bool)[..., None]
+    below = np.where(comparable, (np.sign(gap) + 1) / 2, 0.0).sum(axis=2)
+    others = comparable.sum(axis=2)
     voted = others > 0
     share = np.where(voted, below / np.maximum(others, 1), 0.0).sum(axis=2)
     # Whom nobody compared is as good as the average.
@@ -54,14 +54,14 @@ def by_rater(pools: Pools) -> Array:
 
 def _columns(ratings: Array, raters: Integers) -> Array:
     """Ratings (K, n) by rater, (K, R); the mean where one rated a candidate twice."""
-    known = ~np.isnan(ratings) & (raters >= 0)
-    if not known.any():
+    rated = ~np.isnan(ratings) & (raters >= 0)
+    if not rated.any():
         return ratings
-    people, column = np.unique(raters[known], return_inverse=True)
-    place = (np.nonzero(known)[0], column)
+    people, column = np.unique(raters[rated], return_inverse=True)
+    place = (np.nonzero(rated)[0], column)
     total = np.zeros((len(ratings), len(people)))
     count = np.zeros((len(ratings), len(people)))
-    np.add.at(total, place, ratings[known])
+    np.add.at(total, place, ratings[rated])
     np.add.at(count, place, 1.0)
     return np.where(count > 0, total / np.maximum(count, 1.0), np.nan)
 
@@ -106,16 +106,16 @@ def nash(pools: Pools, *, floor: Number | None = None) -> Choice:
     Kaneko and Nakamura, The Nash social welfare function (1979).
     """
     samples = averaged(pools)
-    known = ~np.isnan(samples)
+    present = ~np.isnan(samples)
     if floor is None:
-        low = np.min(samples, axis=(1, 2), keepdims=True, where=known, initial=np.inf)
-        high = np.max(samples, axis=(1, 2), keepdims=True, where=known, initial=-np.inf)
+        low = np.min(samples, axis=(1, 2), keepdims=True, where=present, initial=np.inf)
+        high = np.max(samples, axis=(1, 2), keepdims=True, where=present, initial=-np.inf)
         base = low - np.where(high > low, FLOOR_SHARE * (high - low), 1.0)
     else:
         base = np.full((1, 1, 1), check_number("floor", floor))
     with np.errstate(divide="ignore"):
-        gain = np.log(np.where(known, np.maximum(samples - base, 0.0), 1.0))
-    return largest(pools, gain.sum(axis=2) / np.maximum(known.sum(axis=2), 1))
+        gain = np.log(np.where(present, np.maximum(samples - base, 0.0), 1.0))
+    return largest(pools, gain.sum(axis=2) / np.maximum(present.sum(axis=2), 1))
 
 
 # A candidate of which no more is left is consumed.

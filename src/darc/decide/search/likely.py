@@ -197,14 +197,14 @@ class Completions:
         count = (~np.isnan(seen)).sum(axis=-1)
         total = count + unseen.sum(axis=-1)
         new = self._new_ratings(seen, count)
-        drawn = np.tile(seen, (DRAWS, 1, 1))
+        completed = np.tile(seen, (DRAWS, 1, 1))
         for place in range(int(count.min()), int(total.max())):
             earlier = self._repeated[..., place]
-            repeated = np.take_along_axis(drawn, np.minimum(earlier, place)[..., None], axis=-1)
+            repeated = np.take_along_axis(completed, np.minimum(earlier, place)[..., None], axis=-1)
             value = np.where(earlier < place, repeated[..., 0], new[..., place])
             missing = (count <= place) & (place < total)
-            drawn[..., place] = np.where(missing, value, drawn[..., place])
-        return drawn
+            completed[..., place] = np.where(missing, value, completed[..., place])
+        return completed
 
     def _new_ratings(self, seen: Array, count: Integers) -> Array:
         """Ratings that repeat none, (draws, K, n)."""

@@ -50,7 +50,7 @@ def lcb(view: View, parameters: Parameters) -> list[float]:
     """Mean less sigma: the weight counts the present candidates, so look at each once first."""
     untouched = [row.unseen > 0 and row.seen == 0 for row in view.rows]
     if any(untouched):
-        return [0.0 if wanted else NEVER for wanted in untouched]
+        return [0.0 if is_untouched else NEVER for is_untouched in untouched]
     size = max(sum([row.total > 0 for row in view.rows]), 1)
 
     def bound(row: Row) -> float:
@@ -294,7 +294,7 @@ def _quantile(view: View, quantile: float, objective: str) -> list[float]:
     undefined = [row.unseen > 0 and row.seen < 2 for row in rows]
     if any(undefined):
         pairs = zip(rows, undefined, strict=True)
-        return [-float(row.seen) if wanted else NEVER for row, wanted in pairs]
+        return [-float(row.seen) if is_undefined else NEVER for row, is_undefined in pairs]
     ordered = sorted([row.least_premium for row in rows if not math.isnan(row.least_premium)])
     if not ordered:
         return _by_objective(view, objective)

@@ -67,21 +67,21 @@ def summary(samples: Sequence[float], beta: float, fill: float = 0.0, times: int
     above = min(above, offset)
     if count == 1:
         return RowSummary(low + above, low + offset, NAN, NAN)
-    whole = count * count
-    sigma = math.sqrt(variance * (whole / (whole - count)))
+    count_squared = count * count
+    sigma = math.sqrt(variance * (count_squared / (count_squared - count)))
     return RowSummary(low + above, low + offset, sigma, offset - above)
 
 
-def with_fill(known: RowSummary, fill: float, rest: float, beta: float) -> RowSummary:
-    """The summary with a share `rest` of further samples that equal `fill`; sigma is left out."""
+def with_fill(seen: RowSummary, fill: float, rest: float, beta: float) -> RowSummary:
+    """The summary of what is seen and of a share `rest` of samples that equal `fill`; no sigma."""
     rate = min(beta, LARGEST)
-    mean = known.mean + rest * (fill - known.mean)
-    rise = fill - known.value
+    mean = seen.mean + rest * (fill - seen.mean)
+    rise = fill - seen.value
     away = rate * rise
     if abs(away) < SERIES_BELOW:
-        value = known.value + rest * rise * (1 - 0.5 * (1 - rest) * away)
+        value = seen.value + rest * rise * (1 - 0.5 * (1 - rest) * away)
     else:
-        value = known.value - math.log1p(rest * math.expm1(-away)) / rate
+        value = seen.value - math.log1p(rest * math.expm1(-away)) / rate
     return RowSummary(value, mean, NAN, mean - value)
 
 

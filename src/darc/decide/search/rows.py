@@ -172,8 +172,8 @@ class Row:
         ]
         parts = self.completed(fill)
         if self.complete or len(parts) == 1:
-            whole = plain.hedged(parts, frame.gamma)
-            return whole.value - lam * whole.risk_premium
+            summary = plain.hedged(parts, frame.gamma)
+            return summary.value - lam * summary.risk_premium
         return plain.soft_minimum(
             [part.value - lam * _or_zero(part.risk_premium) for part in parts], frame.gamma
         )

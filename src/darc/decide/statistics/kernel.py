@@ -57,12 +57,13 @@ class Columns:
     @property
     def sigma(self) -> Array:
         """Standard deviation (...) with ddof = 1 (unbiased for weights); NaN for one sample."""
-        whole = self.total * self.total
-        lost = whole - self.total
+        total_squared = self.total * self.total
+        unbiased = total_squared - self.total
         if self.mass is not None:
             square = np.multiply(self.mass, self.mass, out=self.scratch)
-            lost = whole - np.add.reduce(square, axis=0)
-        variance = self.variance * (whole / np.where((self.count > 1) & (lost > 0), lost, np.nan))
+            unbiased = total_squared - np.add.reduce(square, axis=0)
+        is_defined = (self.count > 1) & (unbiased > 0)
+        variance = self.variance * (total_squared / np.where(is_defined, unbiased, np.nan))
         return np.sqrt(variance, out=variance)
 
     def soft_minimum(self, beta: Array, out: Array | None = None) -> Array:

@@ -221,10 +221,10 @@ def _most_probable(seen: _Comparisons, link: Link, prior: float) -> Array:
         scores = scores + step
         if np.all(np.abs(gaps(step)) <= _CONVERGED * (1.0 + np.abs(gaps(scores)))):
             break
-    known = np.any(wins + np.swapaxes(wins, 1, 2) > 0, axis=2)
+    compared = np.any(wins + np.swapaxes(wins, 1, 2) > 0, axis=2)
     # The maximum already sums to zero; this removes what rounding left.
-    excess = np.sum(scores, axis=1, where=known) / np.maximum(np.sum(known, axis=1), 1)
-    return np.where(known, scores - excess[:, None], np.nan).T
+    excess = np.sum(scores, axis=1, where=compared) / np.maximum(np.sum(compared, axis=1), 1)
+    return np.where(compared, scores - excess[:, None], np.nan).T
 
 
 def _step_lengths(

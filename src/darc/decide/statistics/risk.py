@@ -175,8 +175,8 @@ def bootstrap_interval(
     for index, row in enumerate(rows):
         seen = row[~np.isnan(row)]
         if len(seen) > 1:
-            drawn = seen[generator.integers(len(seen), size=(resamples, len(seen)))]
-            result[:, index] = np.quantile(entropic_value(drawn, level), edges)
+            resampled = seen[generator.integers(len(seen), size=(resamples, len(seen)))]
+            result[:, index] = np.quantile(entropic_value(resampled, level), edges)
     low, high = result.reshape(2, *samples.shape[:-1])
     return low, high
 

@@ -154,16 +154,16 @@ class _StatisticsTable:
             units = self._units_of(table)
             by_scorer = _scorer_statistics(table, units, self._beta)
             # The prompts are the last axis, and a lone one is there twice.
-            own = slice(block.stop - block.start)
-            self._by_scorer[:, block] = by_scorer.transpose(0, 3, 1, 2)[:, own]
+            without_copy = slice(block.stop - block.start)
+            self._by_scorer[:, block] = by_scorer.transpose(0, 3, 1, 2)[:, without_copy]
             if scorers > 1:
                 hedged = _hedge_scorers(by_scorer, self._gamma)
-                self._hedged[:, block] = hedged.transpose(0, 2, 1)[:, own]
-            self._location[block] = units.location[:, 0, own].T
-            self._scale[block] = units.scale[:, 0, own].T
-            self._constant[block] = units.constant[:, 0, own].T
+                self._hedged[:, block] = hedged.transpose(0, 2, 1)[:, without_copy]
+            self._location[block] = units.location[:, 0, without_copy].T
+            self._scale[block] = units.scale[:, 0, without_copy].T
+            self._constant[block] = units.constant[:, 0, without_copy].T
             if table.mass is not None:
-                self._counts.append((block, table.count.transpose(2, 0, 1)[own]))
+                self._counts.append((block, table.count.transpose(2, 0, 1)[without_copy]))
 
     def statistics(self) -> Statistics:
         """The statistics, once all blocks are filled."""

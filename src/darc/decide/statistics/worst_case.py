@@ -144,9 +144,9 @@ def _empirical(scores: ArrayLike, weights: ArrayLike | None) -> tuple[Array, Arr
     samples = as_samples(scores)
     present = ~np.isnan(samples)
     mass = present.astype(np.float64)
-    given = as_weights(weights, samples.shape)
-    if given is not None:
-        mass = np.where(present, given, 0.0)
+    sample_weights = as_weights(weights, samples.shape)
+    if sample_weights is not None:
+        mass = np.where(present, sample_weights, 0.0)
         # Dividing by the largest first keeps the sum of huge or tiny weights in range.
         largest = np.max(mass, axis=-1, keepdims=True, initial=0.0)
         mass = np.divide(mass, largest, out=np.zeros_like(mass), where=largest > 0)
