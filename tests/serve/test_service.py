@@ -15,11 +15,14 @@ from tests.fakes import FakeServer
 from tests.serve.running import QUESTION, Running, parts, read_audit, running, settings_for
 from tests.serve.scorers import CALLS
 
+import darc
 from darc.analysis.evaluate.evaluation import evaluate
 from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.reading import load_ratings
 from darc.cli import main
 from darc.decide.model.calibration_file import Calibrations
+from darc.decide.registry import rules
+from darc.decide.rule import Rule
 from darc.models.remote.circuit_breaker import BreakerSettings
 from darc.models.remote.retry import RetryPolicy
 from darc.serve.app import make_gateway
@@ -628,3 +631,19 @@ def test_own_answers_keep_their_places_where_some_are_the_same(openai_server: Fa
     assert result["flags"][:2] == ["copies:1", "fewer_choices:3"]
     assert again["index"] == 3
     assert [row["index"] for row in again["candidates"]] == [0, 1, 3]
+
+
+def test_a_value_that_only_its_rule_can_judge_is_a_400(
+    openai_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def picky(pools: darc.Pools, *, weights=None):  # type: ignore[no-untyped-def]
+        if weights is not None and min(weights) < 0:
+            raise darc.InputError("a weight is below 0")
+        return darc.largest(pools, pools.statistics.mean)
+
+    monkeypatch.setitem(rules._items, "picky", Rule("picky", picky))
+    with running(openai_server) as gateway:
+        for weights, status in (([1, 2], 200), ([-1], 400), (3, 400)):
+            body = {**BODY, "darc": {"rule": "picky", "weights": weights}}
+            answer = post(gateway, body)
+            assert answer.status_code == status, weights

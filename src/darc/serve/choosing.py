@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from darc.decide.method import Method
 from darc.engine.copies import copy_flags
 from darc.engine.engine import Engine
 from darc.engine.failures import PartFailed
 from darc.engine.flags import FIRST_CANDIDATE
 from darc.engine.outcome import Outcome
 from darc.engine.waves import WaveDrawing
-from darc.errors import DarcError
+from darc.errors import DarcError, InputError
 from darc.models.remote.errors import OverLimit
 from darc.parts.generators.inputs import drop_failed
 from darc.serve.errors import unavailable
@@ -17,6 +18,7 @@ from darc.serve.job import Job
 from darc.serve.prompts import has_media
 from darc.serve.replies import Reply
 from darc.serve.requests import ChatRequest, rule_problem
+from darc.serve.rule_parameters import unchecked_parameters
 from darc.serve.settings import ServeSettings
 from darc.web.problems import Problem
 
@@ -152,7 +154,7 @@ class Chooser:
             saved = drawing.saved
         method = replace(job.method.method, include_original=options.include_original or n_aug == 0)
         try:
-            return await self._engine.decide(
+            outcome = await self._engine.decide(
                 job.prompt,
                 drop_failed([reply.candidate for reply in replies]),
                 method=method,
@@ -173,6 +175,12 @@ class Chooser:
             raise
         except DarcError as error:
             raise rule_problem(error) from None
+        except (TypeError, ValueError) as error:
+            if not unchecked_parameters(method.rule):
+                raise
+            raise rule_problem(error) from None
+        _check_rule_was_applied(outcome, method)
+        return outcome
 
     def _take_first(
         self, job: Job, replies: Sequence[Reply], n: int, flags: Sequence[str]
@@ -200,6 +208,14 @@ class Chooser:
         if max(lengths) > self._settings.max_candidate_characters:
             return 0
         return self._settings.max_work // sum(lengths)
+
+
+def _check_rule_was_applied(outcome: Outcome, method: Method) -> None:
+    """Refuse values of parameters that could not be checked before the rule was applied."""
+    unchecked = unchecked_parameters(method.rule)
+    if unchecked and "rule_failed" in outcome.flags:
+        values = ", ".join(f"{name}={method.rule.parameters[name]!r}" for name in unchecked)
+        raise rule_problem(InputError(f"rule {method.rule.name!r} cannot be applied with {values}"))
 
 
 def _must_not_be_rewritten(request: ChatRequest, replies: Sequence[Reply]) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter, create_model
 
+from darc.decide.method import CALIBRATION
 from darc.decide.rule import Rule
 from darc.serve.bodies import Body
 from darc.serve.validation import validate_body
@@ -43,6 +44,12 @@ def check_parameters(rule: Rule, parameters: Mapping[str, Any]) -> None:
     named = {rule.aliases.get(name, name): value for name, value in parameters.items()}
     typed = {name: value for name, value in named.items() if name in model.model_fields}
     validate_body(model, typed, "darc")
+
+
+def unchecked_parameters(rule: Rule) -> list[str]:
+    """Return the parameters that a rule was given whose values only the rule itself can judge."""
+    checked = {*parameter_types(rule), CALIBRATION}
+    return [name for name in rule.parameters if name not in checked]
 
 
 def parameter_schemas(rule: Rule, side: Collection[str]) -> dict[str, Any]:
