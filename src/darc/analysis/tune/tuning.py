@@ -180,11 +180,11 @@ def tune(
     # This refuses a caution or calibrations that no rule takes.
     parse_methods(names, parameters, calibrations=calibrations)
     objectives = [objective] if objective else [Objective(), Objective("mean")]
-    for candidate in objectives:
-        plan = _TrialPlan(ratings, candidate, repeats, seed, split, calibrations)
-        sizes = _trial_sizes(plan)
-        if sizes.usable.any():
-            break
+    plans = [
+        _TrialPlan(ratings, candidate, repeats, seed, split, calibrations)
+        for candidate in objectives
+    ]
+    plan, sizes = _first_usable(plans)
     usable = np.any(sizes.usable, axis=0)
     _check_size(ratings, usable, plan.objective, folds)
     prompts = np.flatnonzero(usable)
@@ -242,6 +242,15 @@ class _Counter:
         """Count some more."""
         self._done += count
         self._progress(self._done, self._total)
+
+
+def _first_usable(plans: Sequence[_TrialPlan]) -> tuple[_TrialPlan, _TrialSizes]:
+    """The first plan that has a usable prompt, or else the last, with what is known of it."""
+    for plan in plans:
+        sizes = _trial_sizes(plan)
+        if sizes.usable.any():
+            break
+    return plan, sizes
 
 
 def _trial_sizes(plan: _TrialPlan) -> _TrialSizes:
