@@ -1,1 +1,1 @@
-"""Given a rule object: decide, search lazily, explain, certify."""
+"""Numbers to a decision: statistics, rules, the lazy search, explanations and methods."""

@@ -208,7 +208,7 @@ class Components:
 
     @property
     def reliability(self) -> float:
-        """The share of disagreement's spread, beyond what the mean tells, that is no noise."""
+        """The share of disagreement's spread, beyond what the mean tells, that is not noise."""
         candidate_spread = _spread_beyond_mean(self.candidates)
         observed_spread = _spread_beyond_mean(self.observed)
         return float(max(candidate_spread, 0.0) / max(observed_spread, 1e-12))

@@ -15,7 +15,7 @@ _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def prompt_seeds(seed: int, prompt_ids: Iterable[object]) -> Seeds:
-    """One 64-bit seed a prompt, (P,), derived from (seed, prompt_id): order does not matter."""
+    """One 64-bit seed per prompt, (P,), derived from (seed, prompt_id): order does not matter."""
     digests = (
         hashlib.blake2b(f"{seed}\0{prompt_id}".encode(), digest_size=8).digest()
         for prompt_id in prompt_ids
@@ -26,7 +26,7 @@ def prompt_seeds(seed: int, prompt_ids: Iterable[object]) -> Seeds:
 def candidate_lots(
     seed: int, prompt_ids: Iterable[object], candidate_ids: Iterable[object]
 ) -> Seeds:
-    """One 64-bit number a candidate, by (seed, prompt_id, candidate_id), to break ties by."""
+    """One 64-bit number per candidate, by (seed, prompt_id, candidate_id), to break ties by."""
     pairs = zip(prompt_ids, candidate_ids, strict=True)
     return prompt_seeds(seed, (f"{prompt}\0{candidate}" for prompt, candidate in pairs))
 

@@ -5,7 +5,7 @@ rater differs, and noise that another call would draw anew. The mean of r repeat
 of variance within / r, so the variance of these means over raters is expected to be var(d) + the
 mean of within / r. The estimate of var(d) is therefore max(0, variance - mean within / r), with
 `within` the variance of the repeats (ddof 1), pooled over candidates and raters. Only d is
-disagreement: noise is no opinion, and asking more often makes it vanish.
+disagreement: noise is not an opinion, and asking more often makes it vanish.
 """
 
 import math
