@@ -105,7 +105,7 @@ def test_thin_files_get_a_sentence(
 def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "ratings.csv", noise_only(0, 2, 2, 2))
     for arguments, words in (
-        ((path, "--top", 0), "--top is 0"),
+        ((path, "--top", 0), "top is 0"),
         ((path, "--plot", "picture.doc"), "does not end in"),
         ((tmp_path / "absent.csv",), "absent.csv"),
     ):

@@ -261,7 +261,7 @@ def test_dropout_samples_are_columns_of_a_file_or_of_the_ratings(tidy: Path) -> 
     [
         (["--rule", "epsilom"], "unknown rule 'epsilom'; did you mean 'epsilon'?"),
         (["--rule", "epsilon:epsilom=1"], "unknown parameter 'epsilom' for rule 'epsilon'"),
-        (["--rule", "epsilon:epsilon"], "is no KEY=VALUE"),
+        (["--rule", "epsilon:epsilon"], "is not KEY=VALUE"),
         (["--rule", "mean", "--caution", "low"], "'caution' is not a parameter of mean"),
         (["--rule", "mean", "--rule", "mean"], "given twice"),
         (["--beta", "-1"], "beta is -1.0"),

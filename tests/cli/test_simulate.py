@@ -86,7 +86,7 @@ def test_settings_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["--people", "papers"], "did you mean 'paper'?"),
         (["--n-prompts", "0"], "at least 1"),
         (["--set", "prompts=1.5"], "prompts cannot be 1.5"),
-        (["--set", "gap"], "no KEY=VALUE"),
+        (["--set", "gap"], "not KEY=VALUE"),
         (["--set", "tracking=1"], "did you mean 'proxy.tracking'?"),
         (["--scale", "5-1"], "does not rise"),
         (["--seed", "-1"], "seed is -1"),
