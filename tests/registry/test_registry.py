@@ -47,7 +47,7 @@ def test_broken_plugin_is_skipped_with_a_warning(
     value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     point = importlib.metadata.EntryPoint("broken", value, "darc.rules")
-    monkeypatch.setattr("darc.registry.entry_points", lambda group: [point])
+    monkeypatch.setattr("darc.registry.plugins.entry_points", lambda group: [point])
     registry: Registry[Rule] = Registry("rule", "darc.rules", Rule)
     with pytest.warns(RuntimeWarning, match="'broken' of .* was skipped"):
         assert list(registry) == []
