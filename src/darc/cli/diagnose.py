@@ -126,19 +126,11 @@ def _print_advice(advice: "Advice") -> None:
 
 
 def _print_diagnosis(diagnosis: "Diagnosis", summary: "DiagnosisSummary", top: int) -> None:
-    """Print the words, then the tables with lines below them, then what could not be told."""
-    ratings = diagnosis.ratings
-    scorer = f", scorer {ratings.scorer}" if ratings.scorer else ""
-    sizes = {"prompt": len(ratings.prompt_names), "candidate": ratings.counts.size}
-    if ratings.named:
-        sizes["rater"] = len(ratings.rater_names)
-    sizes["rating" if ratings.kind == "rater" else "sample"] = int(ratings.counts.sum())
-    print(f"{diagnosis.name}{scorer}: {', '.join(_counted(n, noun) for noun, n in sizes.items())}")
+    """Print the sentences, then the tables with lines below them, then the notes."""
+    print(_size_line(diagnosis))
     print("", *summary.sentences, sep="\n")
-    shares = [(part.meaning, part.share) for part in diagnosis.components]
-    told = [[name, "-" if isnan(share) else f"{100 * share:.1f} %"] for name, share in shares]
     for header, rows, lines in (
-        (["variance of ratings", "share"], told, []),
+        _variance(diagnosis),
         _reliability(diagnosis),
         _raters(diagnosis, top),
         _groups(diagnosis),
@@ -148,60 +140,119 @@ def _print_diagnosis(diagnosis: "Diagnosis", summary: "DiagnosisSummary", top: i
         if rows:
             print()
             print_table(header, rows)
-        if lines:
-            print(*lines if rows else ("", *lines), sep="\n")
+        elif lines:
+            print()
+        for line in lines:
+            print(line)
+
+
+def _size_line(diagnosis: "Diagnosis") -> str:
+    """What was diagnosed, and how many prompts, candidates, raters and ratings it has."""
+    ratings = diagnosis.ratings
+    sizes = {"prompt": len(ratings.prompt_names), "candidate": ratings.counts.size}
+    if ratings.named:
+        sizes["rater"] = len(ratings.rater_names)
+    noun = "rating" if ratings.kind == "rater" else "sample"
+    sizes[noun] = int(ratings.counts.sum())
+    name = diagnosis.name
+    if ratings.scorer:
+        name += f", scorer {ratings.scorer}"
+    return f"{name}: {', '.join(_counted(size, noun) for noun, size in sizes.items())}"
 
 
 def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """A number with its noun."""
+    if count == 1:
+        return f"{count} {noun}"
+    return f"{count} {noun}s"
+
+
+def _variance(diagnosis: "Diagnosis") -> Section:
+    """Where the variance of ratings is."""
+    rows: list[list[object]] = []
+    for component in diagnosis.components:
+        share = "-"
+        if not isnan(component.share):
+            share = f"{100 * component.share:.1f} %"
+        rows.append([component.meaning, share])
+    return ["variance of ratings", "share"], rows, []
 
 
 def _reliability(diagnosis: "Diagnosis") -> Section:
-    sigmas, gaussian = diagnosis.sigma_reliability, diagnosis.gaussian
-    found = {"mean": diagnosis.mean_reliability, "sigma": sigmas}
-    if not sigmas and not isnan(gaussian.value):
-        found["sigma, if Gaussian"] = {"within": gaussian}
+    """Whether means and sigmas would return with other raters."""
+    sigmas = diagnosis.sigma_reliability
+    levels_by_name = {"mean": diagnosis.mean_reliability, "sigma": sigmas}
+    if not sigmas and not isnan(diagnosis.gaussian.value):
+        levels_by_name["sigma, if Gaussian"] = {"within": diagnosis.gaussian}
     rows: list[list[object]] = []
-    for name, levels in ((name, levels) for name, levels in found.items() if levels):
-        spans = [
-            "-" if each is None else _span(each.value, each.low, each.high)
-            for each in (levels["within"], levels.get("overall"))
-        ]
-        needed = [levels["within"].raters_needed(target) for target in (0.5, 0.7)]
-        counts = ["-" if isnan(n) else f"{n:.0f}" if isfinite(n) else "no number" for n in needed]
-        rows.append([name, *spans, *counts])
+    for name, levels in levels_by_name.items():
+        if levels:
+            rows.append(_reliability_row(name, levels))
     lines = []
     alpha = diagnosis.alpha
     if not isnan(alpha.value):
         lines.append(f"Krippendorff's alpha: {_span(alpha.value, alpha.low, alpha.high)}")
-    p_value = sigmas["within"].p_value if sigmas else diagnosis.sigma_differences.p_value
+    if sigmas:
+        p_value = sigmas["within"].p_value
+        condition = ""
+    else:
+        p_value = diagnosis.sigma_differences.p_value
+        condition = ", if tails are light"
     if not isnan(p_value):
-        about = "" if sigmas else ", if tails are light"
-        lines.append(f"Do sigmas differ within prompts at all? p {p_value:.3f}{about}")
+        lines.append(f"Do sigmas differ within prompts at all? p {p_value:.3f}{condition}")
     return ["reliability", "within prompts", "overall", "raters for 0.5", "for 0.7"], rows, lines
+
+
+def _reliability_row(name: str, levels: Any) -> list[object]:
+    """The reliability of one statistic, and how many raters it takes."""
+    row: list[object] = [name]
+    for level in (levels["within"], levels.get("overall")):
+        if level is None:
+            row.append("-")
+        else:
+            row.append(_span(level.value, level.low, level.high))
+    needed = [levels["within"].raters_needed(target) for target in (0.5, 0.7)]
+    return [*row, *(_rater_count(number) for number in needed)]
+
+
+def _rater_count(number: float) -> str:
+    """How many raters it takes, in words where that is not a number."""
+    if isnan(number):
+        return "-"
+    if not isfinite(number):
+        return "no number"
+    return f"{number:.0f}"
 
 
 def _span(value: float, low: float, high: float) -> str:
     """A number with its interval."""
     if isnan(value):
         return "-"
-    return f"{value:.2f}" + ("" if isnan(low) else f" ({low:.2f} to {high:.2f})")
+    if isnan(low):
+        return f"{value:.2f}"
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _raters(diagnosis: "Diagnosis", top: int) -> Section:
     """Flagged raters first, then the strictest and the most lenient."""
-    ordered = sorted(diagnosis.raters, key=lambda one: (not one.flags, -abs(one.shrunk)))
-    rows: list[list[object]] = [
-        [one.name, one.ratings, one.severity, one.error, one.agreement, " ".join(one.flags)]
-        for one in ordered[:top]
-    ]
-    more = len(ordered) - top
-    lines = [f"and {_counted(more, 'more rater')}"] if more > 0 else []
+    ordered = sorted(diagnosis.raters, key=lambda rater: (not rater.flags, -abs(rater.shrunk)))
+    rows: list[list[object]] = []
+    for rater in ordered[:top]:
+        flags = " ".join(rater.flags)
+        rows.append(
+            [rater.name, rater.ratings, rater.severity, rater.error, rater.agreement, flags]
+        )
+    lines = []
+    remaining = len(ordered) - top
+    if remaining > 0:
+        lines.append(f"and {_counted(remaining, 'more rater')}")
     return ["rater", "ratings", "severity", "error", "agreement", "flags"], rows, lines
 
 
 def _groups(diagnosis: "Diagnosis") -> Section:
-    groups, latent, lines = diagnosis.groups, diagnosis.latent_groups, []
+    """What groups of raters disagree about, given ones and latent ones."""
+    lines = []
+    groups = diagnosis.groups
     if groups is not None:
         sizes = ", ".join(f"{name} {size}" for name, size in groups.sizes.items())
         lines.append(f"given groups: {sizes}")
@@ -210,29 +261,39 @@ def _groups(diagnosis: "Diagnosis") -> Section:
             f" (no p can be below {groups.smallest_p:.3f});"
             f" taste takes {groups.share:.0%} of the rest, by chance {groups.chance:.0%}"
         )
-        for one in groups.contrasts[:3]:
-            means = ", ".join(f"{name} {mean:.2f}" for name, mean in one.means.items())
-            lines.append(f"  {one.prompt}, {one.candidate}: {means}")
-    found = (
-        f"p {latent.p_value:.3f} (strength {latent.strength:.2f}, by chance {latent.chance:.2f})"
-    )
-    summary = f"not looked for: {latent.reason}" if latent.reason else found
-    return [], [], [*lines, f"latent groups: {summary}"]
+        for contrast in groups.contrasts[:3]:
+            means = ", ".join(f"{name} {mean:.2f}" for name, mean in contrast.means.items())
+            lines.append(f"  {contrast.prompt}, {contrast.candidate}: {means}")
+    latent = diagnosis.latent_groups
+    if latent.reason:
+        lines.append(f"latent groups: not looked for: {latent.reason}")
+    else:
+        lines.append(
+            f"latent groups: p {latent.p_value:.3f} "
+            f"(strength {latent.strength:.2f}, by chance {latent.chance:.2f})"
+        )
+    return [], [], lines
 
 
 def _prompts(diagnosis: "Diagnosis", top: int) -> Section:
+    """The most contentious prompts."""
     rows: list[list[object]] = []
-    for one in diagnosis.contention.prompts[:top]:
-        ends = "-" if isnan(one.low) else f"{one.low:.3f} to {one.high:.3f}"
-        widest = f"{one.widest} ({one.widest_sigma:.3f})"
-        rows.append([one.prompt, one.sigma, one.shrunk, ends, widest])
-    spread = diagnosis.sigma_differences
-    polarising = (
-        f"polarising candidates (30 % or more at {spread.low:.3g} or below and at"
-        f" {spread.high:.3g} or above): {len(spread.polarising)}, by chance {spread.expected:.1f}"
-    )
+    for prompt in diagnosis.contention.prompts[:top]:
+        interval = "-"
+        if not isnan(prompt.low):
+            interval = f"{prompt.low:.3f} to {prompt.high:.3f}"
+        widest = f"{prompt.widest} ({prompt.widest_sigma:.3f})"
+        rows.append([prompt.prompt, prompt.sigma, prompt.shrunk, interval, widest])
+    lines = []
+    differences = diagnosis.sigma_differences
+    if not isnan(differences.expected):
+        lines.append(
+            f"polarising candidates (30 % or more at {differences.low:.3g} or below and at "
+            f"{differences.high:.3g} or above): {len(differences.polarising)}, by chance "
+            f"{differences.expected:.1f}"
+        )
     header = ["contentious prompt", "sigma", "shrunk", "95 %", "widest candidate"]
-    return header, rows, [] if isnan(spread.expected) else [polarising]
+    return header, rows, lines
 
 
 COMMAND = Command(DiagnoseSettings, run)
