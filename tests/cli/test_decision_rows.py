@@ -7,15 +7,10 @@ from typing import Any
 
 import pytest
 
-from darc.cli.decision_rows import (
-    CsvRows,
-    Detail,
-    JsonRows,
-    PicturedPrompt,
-    Summary,
-    chosen_opinions,
-    is_below_best_mean,
-)
+from darc.cli.chosen_opinions import chosen_opinions, is_below_best_mean
+from darc.cli.decision_rows import CsvRows, Detail, JsonRows
+from darc.cli.decision_summary import Summary
+from darc.cli.pictured_prompt import PicturedPrompt
 from darc.decide.method import parse_methods
 from darc.decide.standards import Standards
 from darc.errors import InputError

@@ -4,7 +4,9 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import TIDY
 
-from darc.cli.decision_rows import Detail, PicturedPrompt, Summary
+from darc.cli.decision_rows import Detail
+from darc.cli.decision_summary import Summary
+from darc.cli.pictured_prompt import PicturedPrompt
 from darc.cli.select_table import FirstRows
 from darc.decide.method import parse_methods
 from darc.decide.standards import NO_STANDARDS

@@ -21,7 +21,8 @@ from darc.settings.select import SelectSettings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from darc.cli.decision_rows import Detail, PicturedPrompt
+    from darc.cli.decision_rows import Detail
+    from darc.cli.pictured_prompt import PicturedPrompt
     from darc.decide.method import Method
     from darc.decide.standards import Standards
     from darc.ratings import RatingTable
@@ -62,7 +63,8 @@ class _Output:
         detail: "Detail",
         standards: "Standards",
     ) -> None:
-        from darc.cli.decision_rows import PicturedPrompt, Summary
+        from darc.cli.decision_summary import Summary
+        from darc.cli.pictured_prompt import PicturedPrompt
 
         self._settings = settings
         self._detail = detail

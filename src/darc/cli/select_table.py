@@ -17,7 +17,10 @@ from darc.decide.phrases import unhappy_phrase
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
-    from darc.cli.decision_rows import ChosenOpinions, Detail, PicturedPrompt, Summary
+    from darc.cli.chosen_opinions import ChosenOpinions
+    from darc.cli.decision_rows import Detail
+    from darc.cli.decision_summary import Summary
+    from darc.cli.pictured_prompt import PicturedPrompt
     from darc.decide.decision import Decision, Decisions
     from darc.decide.standards import Standards
     from darc.ratings.decisions import DecidedBatch
@@ -37,7 +40,7 @@ class FirstRows:
 
     def add(self, decided: "DecidedBatch") -> None:
         """Keep the batch's first rows, as many as are still wanted."""
-        from darc.cli.decision_rows import chosen_opinions
+        from darc.cli.chosen_opinions import chosen_opinions
 
         batch = decided.ratings
         opinions = chosen_opinions(decided.decisions[0])
