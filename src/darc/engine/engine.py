@@ -86,6 +86,9 @@ class Engine(Closing):
         remote_model = _remote_model_of(self.generator)
         panel = engine_options.choose_panel(remote_model)
         self.parts = engine_options.make_parts(panel)
+        if panel is not None:
+            # Raters grade the answers as they are.
+            self.parts = self.parts.model_copy(update={"n_aug": 0})
         self.method = engine_options.make_method(self.parts)
         self.side_inputs = engine_options.side_inputs
         self.side_inputs.check(self.method.rule)

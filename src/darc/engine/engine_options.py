@@ -155,8 +155,6 @@ class EngineOptions:
         values["min_samples"] = self.settings.min_samples
         if not isinstance(self.objects.get("side"), SideInputMaker):
             values["side"] = self._side_texts()
-        if panel is not None:
-            values["n_aug"] = 0
         return validate_settings(Parts, values)
 
     def make_method(self, parts: Parts) -> Method:
