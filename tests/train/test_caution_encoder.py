@@ -21,7 +21,7 @@ def test_encoder_is_trained_saved_and_read(
 ) -> None:
     model, out = pair_reward(tmp_path / "bert"), tmp_path / "caution"
     command = ["train", "caution", "--data", str(DATA), "--out", str(out), "--json"]
-    assert main([*command, "--form", "encoder", "--encoder", model, "--epochs", "2"]) == 0
+    assert main([*command, "--form", "encoder", "--encoder", model, "--max-epochs", "2"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert set(told["auc"]) >= {"mismatched", "truncated"}
     assert {path.suffix for path in (out / "encoder").iterdir()} <= {".json", ".safetensors"}

@@ -67,9 +67,9 @@ def test_every_format_is_trained_on(tmp_path: Path) -> None:
 
 def command(model: str, data: Path, out: Path, *more: str) -> list[str]:
     return [
-        *("train", "cdpo", "--preset", "cpu-small", "--model", model, "--data", str(data)),
+        *("train", "cdpo", "--preset", "cpu-small", "--base-model", model, "--data", str(data)),
         *("--out", str(out), "--learning-rate", "0.005", "--steps", "24", "--every", "4"),
-        *("--held-out", "0.2", "--dropout", "0.1", "--json", *more),
+        *("--held-out", "0.2", "--lora-dropout", "0.1", "--json", *more),
     ]
 
 
@@ -154,7 +154,7 @@ def test_the_adapter_is_used_at_once(
     texts = [path.read_text(encoding="utf-8") for path in files]
     assert texts[0] != texts[1]
     capsys.readouterr()
-    rules = ["--rule", "epsilon", "--repeats", "2", "--draws", "50", "--json"]
+    rules = ["--rule", "epsilon", "--splits", "2", "--draws", "50", "--json"]
     assert main(["eval", *map(str, folders), *rules]) == 0
     shown = capsys.readouterr().out
     assert "run-base" in shown
@@ -167,11 +167,13 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, data = causal(tmp_path / "model"), written(tmp_path)
     if not torch.cuda.is_available():
         out = tmp_path / "gpu"
-        assert main(["train", "rdpo", "--data", "none", "--out", str(out), "--model", model]) == 1
+        assert (
+            main(["train", "rdpo", "--data", "none", "--out", str(out), "--base-model", model]) == 1
+        )
         assert "needs a CUDA GPU" in capsys.readouterr().err
         assert not out.exists()
-    other = ["train", "cdpo", "--preset", "cpu-small", "--model", model, "--data", str(data)]
+    other = ["train", "cdpo", "--preset", "cpu-small", "--base-model", model, "--data", str(data)]
     assert main([*other, "--out", str(tmp_path)]) == 2
     assert "not empty" in capsys.readouterr().err
-    assert main([*other, "--out", str(tmp_path / "x"), "--noise", "0.6"]) == 2
+    assert main([*other, "--out", str(tmp_path / "x"), "--label-noise", "0.6"]) == 2
     assert "noise" in capsys.readouterr().err
