@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.commands import Command
@@ -95,80 +96,71 @@ def _json_fields(calibrations: "Calibrations") -> dict[str, Any]:
 
 
 def _counted(source: "Ratings") -> str:
-    """A source's name and size in words."""
+    """The name and the size of a source in words."""
     import numpy as np
 
-    ratings = int((~np.isnan(source.samples)).sum())
-    candidates = int((~np.isnan(source.samples)).any(axis=(1, 3)).sum())
-    told = f"{source.name}: {len(source.prompt_ids)} prompts, {candidates} candidates, "
+    present = ~np.isnan(source.samples)
+    count = int(present.sum())
+    candidates = int(present.any(axis=(1, 3)).sum())
+    sizes = f"{source.name}: {len(source.prompt_ids)} prompts, {candidates} candidates"
     if source.has_raters:
-        return f"{told}{ratings} ratings by {len(source.rater_names)} raters"
-    return f"{told}{ratings} scores"
+        return f"{sizes}, {count} ratings by {len(source.rater_names)} raters"
+    return f"{sizes}, {count} scores"
 
 
-def _print(one: "Calibration", top: int) -> None:
-    """What a calibration says, as text."""
+def _print(calibration: "Calibration", top: int) -> None:
+    """Print what a calibration contains."""
+    _print_weights(calibration)
+    _print_division(calibration)
+    entries = _entries(calibration)
+    _print_raters(entries["raters"], top)
+    _print_systems(calibration, entries["systems"], top)
+
+
+def _print_weights(calibration: "Calibration") -> None:
+    """Print how reliable disagreement is, and how much it weighs."""
     from darc.decide.model.calibration import LOST
-    from darc.decide.model.learning import PANEL
 
-    told = f"{one.reliability:.3f}"
-    if "reliability" in one.intervals:
-        told += " [{:.3f}, {:.3f}]".format(*one.intervals["reliability"])
-    print(f"Reliability of disagreement: {told}")
-    counts = list(one.weight) or [2, 3, 5, 10, 20]
-    weight, shrink = one.by_count(max(counts))
-    print(f"Weight of disagreement beside the mean, at lam = {one.lam:g}:")
-    rows = [[n, f"{weight[n]:.3f}", f"{shrink[n]:.2f}"] for n in counts[:20]]
+    reliability = f"{calibration.reliability:.3f}"
+    if "reliability" in calibration.intervals:
+        low, high = calibration.intervals["reliability"]
+        reliability += f" [{low:.3f}, {high:.3f}]"
+    print(f"Reliability of disagreement: {reliability}")
+    counts = list(calibration.weight) or [2, 3, 5, 10, 20]
+    weight, shrink = calibration.by_count(max(counts))
+    print(f"Weight of disagreement beside the mean, at lam = {calibration.lam:g}:")
+    rows = [[n, f"{weight[n]:.3f}", f"{shrink[n]:.2f}"] for n in counts[:_MOST_COUNTS]]
     print_table(["ratings", "weight", "share of the mean kept"], rows)
-    if len(counts) > 20:
-        print(f"and {len(counts) - 20} more")
-    if "weight" in one.intervals:
-        low, high = one.intervals["weight"]
+    if len(counts) > _MOST_COUNTS:
+        print(f"and {len(counts) - _MOST_COUNTS} more")
+    if "weight" in calibration.intervals:
+        low, high = calibration.intervals["weight"]
         print(f"95 % interval at the commonest number of ratings: [{low:.3f}, {high:.3f}]")
-    if one.check < LOST:
+    if calibration.check < LOST:
         print(
-            f"Choosing by disagreement lost to the mean on other raters (z {one.check:.1f}), so it "
-            "has no weight."
+            "Choosing by disagreement lost to the mean on other raters "
+            f"(z {calibration.check:.1f}), so it has no weight."
         )
-    if not one.earned:
+    if not calibration.earned:
         print(
             "With three ratings each, choosing by disagreement gained nothing that the rating left "
             "out confirmed, so it has no weight there."
         )
-    _print_division(one)
-    raters, systems = _entries(one).values()
-    if not raters:
-        print("No rater is known.")
-    elif not any(each["offset"] for each in raters):
-        print(f"Severity: {len(raters)} raters, none found more severe than another.")
-    else:
-        print(f"Severity: how far below or above others each of {len(raters)} raters rates")
-        _print_ends(raters, top, "most severe", "most lenient")
-    if one.inflation > PANEL:
-        print(
-            f"Systems are left out: the same few raters gave their ratings (noise times "
-            f"{one.inflation:.1f})."
-        )
-    elif systems and not any(each["offset"] for each in systems):
-        print(f"Systems: {len(systems)}, none found better than another.")
-    elif systems:
-        print(f"Systems: how far below or above others each of {len(systems)} is")
-        _print_ends(systems, top, "lowest", "highest")
 
 
-def _print_division(one: "Calibration") -> None:
-    """How answers divide people: what decides whether a prompt's ratings prove it."""
+def _print_division(calibration: "Calibration") -> None:
+    """Print how answers divide people, which decides whether the ratings of a prompt prove it."""
     print(
-        f"Prompts whose answers divide people differently: about {one.share_different:.0%}; on the "
-        "others all answers divide people about equally."
+        "Prompts whose answers divide people differently: about "
+        f"{calibration.share_different:.0%}; on the others all answers divide people about equally."
     )
     print(
         "There the standard deviations of two answers' ratings typically differ by "
-        f"{_typical_ratio(one.spread_alike):.0%}."
+        f"{_typical_ratio(calibration.spread_alike):.0%}."
     )
     print(
-        f"A standard deviation of ratings says {one.sigma_df_factor:.0%} of what it would if "
-        "ratings were normally distributed."
+        f"A standard deviation of ratings says {calibration.sigma_df_factor:.0%} of what it would "
+        "if ratings were normally distributed."
     )
 
 
@@ -177,33 +169,70 @@ def _typical_ratio(spread: float) -> float:
     return math.expm1(spread * math.sqrt(2))
 
 
-def _entries(one: "Calibration") -> dict[str, list[dict[str, Any]]]:
+def _print_raters(raters: list[dict[str, Any]], top: int) -> None:
+    """Print how severe the raters are."""
+    if not raters:
+        print("No rater is known.")
+    elif not any(rater["offset"] for rater in raters):
+        print(f"Severity: {len(raters)} raters, none found more severe than another.")
+    else:
+        print(f"Severity: how far below or above others each of {len(raters)} raters rates")
+        _print_ends(raters, top, "most severe", "most lenient")
+
+
+def _print_systems(calibration: "Calibration", systems: list[dict[str, Any]], top: int) -> None:
+    """Print how good the systems are."""
+    from darc.decide.model.learning import PANEL
+
+    if calibration.inflation > PANEL:
+        print(
+            "Systems are left out: the same few raters gave their ratings (noise times "
+            f"{calibration.inflation:.1f})."
+        )
+    elif systems and not any(system["offset"] for system in systems):
+        print(f"Systems: {len(systems)}, none found better than another.")
+    elif systems:
+        print(f"Systems: how far below or above others each of {len(systems)} is")
+        _print_ends(systems, top, "lowest", "highest")
+
+
+def _entries(calibration: "Calibration") -> dict[str, list[dict[str, Any]]]:
     """The raters and the systems with their offsets and intervals, the lowest first."""
-    systems = {name: effect[0] for name, effect in one.systems.items()}
-    known = (("rater", one.raters, one.rater_errors), ("system", systems, one.system_errors))
-    found: dict[str, list[dict[str, Any]]] = {"raters": [], "systems": []}
-    for noun, numbers, errors in known:
-        for offset, name in sorted((offset, name) for name, offset in numbers.items()):
-            half = NORMAL * errors.get(name, 0.0)
-            entry = {noun: name, "offset": offset, "low": offset - half, "high": offset + half}
-            found[f"{noun}s"].append(entry)
-    return found
+    systems = {name: effect[0] for name, effect in calibration.systems.items()}
+    return {
+        "raters": _offsets("rater", calibration.raters, calibration.rater_errors),
+        "systems": _offsets("system", systems, calibration.system_errors),
+    }
+
+
+def _offsets(
+    noun: str, offsets: Mapping[str, float], errors: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """Offsets with their intervals, the lowest first."""
+    entries: list[dict[str, Any]] = []
+    for name, offset in sorted(offsets.items(), key=lambda pair: (pair[1], pair[0])):
+        half = NORMAL * errors.get(name, 0.0)
+        entries.append({noun: name, "offset": offset, "low": offset - half, "high": offset + half})
+    return entries
 
 
 def _print_ends(entries: list[dict[str, Any]], top: int, first: str, last: str) -> None:
-    """The first and the last entries, or all where they are few."""
+    """Print the first and the last entries, or all where they are few."""
     between = len(entries) - 2 * top
-    shown = {first: entries}
-    if between > 0:
-        shown = {first: entries[:top], last: entries[: -top - 1 : -1]}
-    for title, part in shown.items():
-        rows = [
-            [name, f"{offset:+.3f}", f"[{low:+.3f}, {high:+.3f}]"]
-            for name, offset, low, high in (each.values() for each in part)
-        ]
-        print_table([f"{title} first", "offset", "95 % interval"], rows)
-    if between > 0:
-        print(f"and {between} between them")
+    if between <= 0:
+        _print_offsets(entries, first)
+        return
+    _print_offsets(entries[:top], first)
+    _print_offsets(entries[: -top - 1 : -1], last)
+    print(f"and {between} between them")
+
+
+def _print_offsets(entries: list[dict[str, Any]], title: str) -> None:
+    """Print offsets with their intervals."""
+    rows: list[list[object]] = []
+    for name, offset, low, high in (entry.values() for entry in entries):
+        rows.append([name, f"{offset:+.3f}", f"[{low:+.3f}, {high:+.3f}]"])
+    print_table([f"{title} first", "offset", "95 % interval"], rows)
 
 
 COMMAND = Command(CalibrateSettings, run)

@@ -143,68 +143,94 @@ def _check_paper(settings: EvaluateCommandSettings) -> None:
         print(checks_summary(checks))
 
 
-def _print(result: "Evaluation", said: Sequence[str], folder: Path | None) -> None:
+def _print(evaluation: "Evaluation", sentences: Sequence[str], folder: Path | None) -> None:
     """Print what the data say, the numbers behind it, where the rest is, and the warnings."""
-    print("\n".join(said), end="\n\n")
-    main, human = result.frame("main"), result.frame("human")
+    print("\n".join(sentences), end="\n\n")
+    main = evaluation.frame("main")
+    human = evaluation.frame("human")
     if main is not None and human is not None:
         print(human.note)
-        for contest in result.contests:
+        for contest in evaluation.contests:
             for subset in contest.subsets:
-                wanted = {"source": contest.ratings.name, "subset": subset}
+                rows = {"source": contest.ratings.name, "subset": subset}
                 print()
-                _print_subset(contest, subset, main.where(**wanted), human.where(**wanted))
+                _print_subset(contest, subset, main.where(**rows), human.where(**rows))
         print()
     if folder is not None:
         print(f"the report is {folder / 'report.html'}")
-        print(f"tables in {folder}: {', '.join(frame.name for frame in result.frames)}")
-    # All rules of a source that were not run are in one warning.
-    merged: dict[str, list[str]] = {}
-    for sentence in result.warnings:
-        rule, found, reason = sentence.partition(" was not run: ")
-        source, _, label = rule.rpartition(": ")
-        start, rest = (f"{source}: not run: ", [f"{label} ({reason})"]) if found else (sentence, [])
-        merged.setdefault(start, []).extend(rest)
-    for start, rest in merged.items():
-        print(f"warning: {start}{', '.join(rest)}")
+        print(f"tables in {folder}: {', '.join(frame.name for frame in evaluation.frames)}")
+    for warning in _merged_warnings(evaluation.warnings):
+        print(f"warning: {warning}")
+
+
+def _merged_warnings(warnings: Sequence[str]) -> list[str]:
+    """The warnings, with all rules of a source that were not run in one of them."""
+    rules: dict[str, list[str]] = {}
+    for warning in warnings:
+        subject, separator, reason = warning.partition(" was not run: ")
+        if not separator:
+            rules.setdefault(warning, [])
+            continue
+        source, _, rule = subject.rpartition(": ")
+        rules.setdefault(f"{source}: not run: ", []).append(f"{rule} ({reason})")
+    return [start + ", ".join(reasons) for start, reasons in rules.items()]
 
 
 def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame") -> None:
+    """Print the table of one source and one subset of its prompts."""
     tail = contest.settings.tail_name
-    same = [
-        name
-        for a, name in enumerate(contest.methods)
-        if a and (contest.choice[:, a] == contest.choice[:, 0]).all()
-    ]
-    rows = []
-    for pair in zip(main.records(), human.records(), strict=True):
-        # The last digits hang on the order of summation.
-        row: dict[str, Any] = {
-            name: round(x, 9) + 0.0 if isinstance(x, float) else x
-            for record in pair
-            for name, x in record.items()
-        }
-        numbers = [row[name] for name in ("method", "reward", "risk", "tradeoff", tail, "length")]
-        changes = [_change(row, name) for name in ("mean", "tradeoff", tail)]
-        counts = "/".join(f"{row[name]:.0f}" for name in ("win", "tie", "loss"))
-        if row["method"] not in same:
-            rows.append([*numbers, *changes, counts])
+    same_as_baseline = _methods_like_baseline(contest)
+    rows: list[list[object]] = []
+    for main_record, human_record in zip(main.records(), human.records(), strict=True):
+        record = {**_rounded(main_record), **_rounded(human_record)}
+        if record["method"] in same_as_baseline:
+            continue
+        numbers = [
+            record[name] for name in ("method", "reward", "risk", "tradeoff", tail, "length")
+        ]
+        changes = [_change(record, name) for name in ("mean", "tradeoff", tail)]
+        counts = "/".join(f"{record[name]:.0f}" for name in ("win", "tie", "loss"))
+        rows.append([*numbers, *changes, counts])
     print(f"{contest.ratings.name}, {subset}, {main.column('prompts')[0]:g} prompts")
     header = ["rule", "reward", "risk", "tradeoff", tail, contest.ratings.length_unit]
     header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
     print_table(header, rows)
-    if same:
-        print(f"the same choices as Best-of-K: {', '.join(same)}")
+    if same_as_baseline:
+        print(f"the same choices as Best-of-K: {', '.join(same_as_baseline)}")
 
 
-def _change(row: dict[str, Any], name: str) -> str:
+def _methods_like_baseline(contest: "Contest") -> list[str]:
+    """The methods that always choose as Best-of-K does, which is the first one."""
+    baseline = contest.choice[:, 0]
+    return [
+        name
+        for place, name in enumerate(contest.methods)
+        if place and (contest.choice[:, place] == baseline).all()
+    ]
+
+
+def _rounded(record: dict[str, Any]) -> dict[str, Any]:
+    """A row whose last digits do not depend on the order of summation."""
+    rounded: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, float):
+            # Adding 0 turns -0.0 into 0.0.
+            value = round(value, 9) + 0.0
+        rounded[name] = value
+    return rounded
+
+
+def _change(record: dict[str, Any], name: str) -> str:
     """A difference with its interval, starred where the interval excludes 0."""
-    delta, low, high = (row[f"{part}_{name}"] for part in ("delta", "low", "high"))
+    delta = record[f"delta_{name}"]
+    low = record[f"low_{name}"]
+    high = record[f"high_{name}"]
     if delta is None:
         return "-"
     if low is None or high is None:
         return f"{delta:+.3f}"
-    return f"{delta:+.3f}{'*' if low > 0 or high < 0 else ' '}[{low:+.3f}, {high:+.3f}]"
+    star = "*" if low > 0 or high < 0 else " "
+    return f"{delta:+.3f}{star}[{low:+.3f}, {high:+.3f}]"
 
 
 COMMAND = Command(EvaluateCommandSettings, run)
