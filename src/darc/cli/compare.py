@@ -43,52 +43,72 @@ def run(settings: CompareSettings) -> None:
 
 
 def _print(leaderboard: "Leaderboard", by_group: bool) -> None:
+    """Print who is best, the leaderboards, and who wins where."""
     print(f"{leaderboard.verdict}\n")
     low_title = "unhappy" if leaderboard.rated_by_people else "low scores"
     _print_standings(leaderboard.standings, low_title)
+    _print_definitions(leaderboard)
+    if by_group:
+        for group, standings in leaderboard.by_group.items():
+            print(f"\n{group}")
+            _print_standings(standings, low_title)
+    _print_wins(leaderboard)
+
+
+def _print_definitions(leaderboard: "Leaderboard") -> None:
+    """Print what the columns mean."""
     if leaderboard.rated_by_people:
         print(unhappy_definition(leaderboard.standards))
     else:
         print(f"low scores: below {leaderboard.threshold:g}; --threshold says otherwise")
     if leaderboard.severity_removed:
         print("raters' severity is taken out of the means")
-    if (
-        leaderboard.rated_by_people
-        and max(each.unhappy for each in leaderboard.standings) < FEW_UNHAPPY
-    ):
+    most_unhappy = max(standing.unhappy for standing in leaderboard.standings)
+    if leaderboard.rated_by_people and most_unhappy < FEW_UNHAPPY:
         print("hardly anyone is unhappy by this: --threshold says from where on people are")
-    if by_group:
-        for group, standings in leaderboard.by_group.items():
-            print(f"\n{group}")
-            _print_standings(standings, low_title)
-    names = [each.system for each in leaderboard.standings[:MOST_WINS]]
-    few = f", of the first {MOST_WINS}" if len(names) < len(leaderboard.standings) else ""
-    print(f"\nshare of prompts on which the system of the row has the higher mean{few}")
+
+
+def _print_wins(leaderboard: "Leaderboard") -> None:
+    """Print on which share of prompts each system is better than each other one."""
+    names = [standing.system for standing in leaderboard.standings[:MOST_WINS]]
+    title = "share of prompts on which the system of the row has the higher mean"
+    if len(names) < len(leaderboard.standings):
+        title += f", of the first {MOST_WINS}"
+    print(f"\n{title}")
     shares = leaderboard.wins[: len(names), : len(names)].tolist()
-    print_table(["", *names], [[name, *own] for name, own in zip(names, shares, strict=True)])
+    rows = [[name, *row] for name, row in zip(names, shares, strict=True)]
+    print_table(["", *names], rows)
     if leaderboard.reversals:
         print(f"\nwhere {names[1]} is ahead of {names[0]}, the clearest first")
         print_table(["prompt", "by"], leaderboard.reversals)
 
 
 def _print_standings(standings: Any, low_title: str) -> None:
-    grouped = any(each.worst_group for each in standings)
+    """Print a leaderboard."""
+    has_groups = any(standing.worst_group for standing in standings)
     header = ["rank", "system", "mean", "95 % interval", low_title, "worst tenth", "disagreement"]
-    rows = [
-        [
-            each.rank,
-            each.system,
-            each.mean,
-            "{:.3f} to {:.3f}".format(*each.interval),
-            f"{each.unhappy:.1%}",
-            each.worst_tenth,
-            each.disagreement,
-            *([f"{each.worst_group} {each.worst_group_mean:.3f}"] if grouped else []),
-            each.ratings,
-        ]
-        for each in standings
+    if has_groups:
+        header.append("worst group")
+    header.append("ratings")
+    print_table(header, [_standing_row(standing, has_groups) for standing in standings])
+
+
+def _standing_row(standing: Any, has_groups: bool) -> list[object]:
+    """What a leaderboard says about one system."""
+    low, high = standing.interval
+    row: list[object] = [
+        standing.rank,
+        standing.system,
+        standing.mean,
+        f"{low:.3f} to {high:.3f}",
+        f"{standing.unhappy:.1%}",
+        standing.worst_tenth,
+        standing.disagreement,
     ]
-    print_table([*header, *(["worst group"] if grouped else []), "ratings"], rows)
+    if has_groups:
+        row.append(f"{standing.worst_group} {standing.worst_group_mean:.3f}")
+    row.append(standing.ratings)
+    return row
 
 
 def _json_fields(leaderboard: "Leaderboard") -> dict[str, Any]:
