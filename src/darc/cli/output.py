@@ -52,8 +52,9 @@ def progress(text: str, unit: str, scale: bool = False) -> Iterator[Callable[...
 
     with tqdm(desc=text, unit=unit, unit_scale=scale, delay=2, disable=None, leave=False) as bar:
 
-        def report(*told: Any) -> None:
-            *stage, done, bar.total = told
+        def report(*values: Any) -> None:
+            *stage, done, total = values
+            bar.total = total
             bar.update(done - bar.n)
             for name in stage:
                 bar.set_description(name)
@@ -68,8 +69,10 @@ def counting(total: int, what: str) -> Iterator[Callable[[int, int | None], None
     On a terminal the line follows the clock, for the first may take as long as all of them;
     elsewhere there is a line for every quarter.
     """
-    started, over, live = time.monotonic(), threading.Event(), sys.stderr.isatty()
-    state = {"done": 0, "total": total, "told": 0}
+    started = time.monotonic()
+    over = threading.Event()
+    live = sys.stderr.isatty()
+    state = {"done": 0, "total": total, "printed": 0}
 
     def line() -> str:
         seconds = time.monotonic() - started
@@ -80,9 +83,11 @@ def counting(total: int, what: str) -> Iterator[Callable[[int, int | None], None
             print(f"\r{line()}", end="", file=sys.stderr, flush=True)
 
     def report(done: int, total: int | None) -> None:
-        state["done"], state["total"] = done, total or state["total"]
-        if not live and (done >= state["total"] or done - state["told"] >= state["total"] / 4):
-            state["told"] = done
+        state["done"] = done
+        state["total"] = total or state["total"]
+        is_quarter_done = done - state["printed"] >= state["total"] / 4
+        if not live and (done >= state["total"] or is_quarter_done):
+            state["printed"] = done
             print(line(), file=sys.stderr, flush=True)
 
     follower = threading.Thread(target=follow, daemon=True)
