@@ -146,3 +146,12 @@ def test_every_claim_about_people_is_true(rule: str, caution: str) -> None:
         options: dict[str, Any] = {"caution": caution} if rule == "auto" else {}
         decision = darc.select(ratings, rule, scale=(0, 10), **options)
         check_claims(decision, ratings, 5.0)
+
+
+def test_without_caution_the_average_is_all_that_counts() -> None:
+    ratings = [[9, 9, 9, 9, 9, 2, 2, 2], [6] * 8]
+    decision = darc.select(ratings, caution="none", scale=(0, 10))
+    assert decision.explain() == (
+        "candidate 0 has the highest average (6.4), which is all that counts with no caution; "
+        "3 of 8 are unhappy with it."
+    )

@@ -95,6 +95,8 @@ def _explain_best_mean(opinions: Opinions) -> str:
         return f"{average}, and {people}."
     if opinions.caution is None:
         return f"{average}; {people}."
+    if opinions.caution == 0:
+        return f"{average}, which is all that counts with no caution; {people}."
     reason = "the calmer answers are rated too low to take its place"
     return f"{average}; {people}, but {reason} with {caution_words(opinions.caution)}."
 

@@ -15,6 +15,7 @@ from darc.decide.model.calibration_file import Calibrations
 from darc.decide.pools import Pools
 from darc.decide.registry import rules
 from darc.decide.rule import Rule
+from darc.decide.rule_text import CAUTION, split_rule_text
 from darc.decide.sample_batch import SampleBatch
 from darc.decide.search import plans
 from darc.decide.search.lazy import LazySearch, SearchMode
@@ -25,12 +26,10 @@ from darc.decide.statistics.draws import prompt_seeds
 from darc.decide.statistics.normalization import Normalization
 from darc.decide.statistics.repeats import without_noise
 from darc.errors import InputError
-from darc.registry import parse_pairs
 from darc.types import Scores
 from darc.typing import Array
 
 CALIBRATION = "calibration"
-CAUTION = "caution"
 BEST_OF_K_RULE = "mean"
 # Parameters of a method's text that are not the rule's own.
 LEVELS = ("beta", "gamma")
@@ -430,16 +429,11 @@ def parse_methods(
 
 def _parse_method(text: str, shared: Mapping[str, Any], options: Mapping[str, Any]) -> Method:
     """One method without calibrations; `shared` parameters go to a rule that takes them."""
-    name, _, rest = text.partition(":")
-    rule = rules.get(name.strip())
-    pairs = [pair for pair in rest.split(",") if pair.strip()]
-    text_parameters = parse_pairs(pairs, f"rule {name!r}:")
+    name, text_parameters = split_rule_text(text)
+    rule = rules.get(name)
     levels: dict[str, Any] = {key: value for key, value in text_parameters.items() if key in LEVELS}
     parameters = {key: value for key, value in shared.items() if rule.has_parameter(key)}
     parameters |= {key: value for key, value in text_parameters.items() if key not in levels}
-    if CAUTION in parameters and parameters[CAUTION] is None:
-        # Elsewhere the text "none" stands for a value that is missing.
-        parameters[CAUTION] = "none"
     if parameters.get(CALIBRATION, DEFAULT.name) != DEFAULT.name:
         raise InputError(f"rule {name!r} is not calibrated so", "use --calibration FILE")
     bound = rule.bind(**parameters)

@@ -1,11 +1,15 @@
 """The options that `select`, `select_batch` and the lazy search have in common."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ParamSpec, TypeVar
 
 from darc.decide.standards import NO_STANDARDS, Standards, as_standards
 from darc.decide.statistics.normalization import Normalization
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 _STANDARDS = ("scale", "threshold", "no_rating_below", "poor_below")
 _PLAIN = ("beta", "gamma", "normalize", "min_samples", "sample")
@@ -51,3 +55,25 @@ class SelectOptions:
             if name not in plain and name not in standards
         }
         return options, others
+
+
+def show_options(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let `help` and completion show the options that a function takes as other keywords.
+
+    Args:
+        function: A function whose last parameter, `**keywords`, takes the options.
+
+    Returns:
+        The function itself.
+    """
+    signature = inspect.signature(function)
+    *parameters, keywords = signature.parameters.values()
+    defaults = {field.name: field.default for field in fields(SelectOptions)}
+    defaults |= {field.name: field.default for field in fields(Standards)}
+    for name in (*_PLAIN, *_STANDARDS):
+        parameters.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name])
+        )
+    shown = signature.replace(parameters=[*parameters, keywords])
+    function.__signature__ = shown  # type: ignore[attr-defined]
+    return function

@@ -13,11 +13,12 @@ from darc.decide.decision import Decision, Decisions, Labels, decide
 from darc.decide.ids import Ids, as_ids
 from darc.decide.model.calibration import Calibration
 from darc.decide.model.learning import learn, with_intervals
-from darc.decide.options import SelectOptions
+from darc.decide.options import SelectOptions, show_options
 from darc.decide.padding import pad_scores
 from darc.decide.pools import Pools
 from darc.decide.registry import DEFAULT_RULE, rules
 from darc.decide.rule import Rule
+from darc.decide.rule_text import split_rule_text
 from darc.decide.search.lazy import LazySearch, Pair, SearchMode, drive, drive_async
 from darc.decide.search.likely import LikelySearch, can_be_likely
 from darc.decide.side_inputs import SIDE_INPUTS, check_side_inputs
@@ -26,6 +27,7 @@ from darc.decide.statistics.draws import prompt_seeds
 from darc.errors import InputError
 
 
+@show_options
 def select(
     scores: ArrayLike,
     rule: str | Rule = DEFAULT_RULE,
@@ -46,7 +48,7 @@ def select(
     Args:
         scores: The candidates' samples, (K, n), or (M, K, n) of several scorers. NaN marks a
             missing sample.
-        rule: The name of a rule, or a rule.
+        rule: The name of a rule, with parameters as in "epsilon:epsilon=0.5", or a rule.
         weights: Weights of the samples, of the shape of the scores; or the text that is a rule's
             own parameter of this name.
         mask: False marks a missing sample; of the shape of the scores.
@@ -92,6 +94,7 @@ def select(
             "give (candidates, samples) or (scorers, candidates, samples); "
             "select_batch takes many prompts",
         )
+    rule, keywords = _read_rule(rule, keywords)
     options, parameters = SelectOptions.from_keywords(keywords)
     if isinstance(weights, str):
         parameters["weights"] = weights
@@ -118,6 +121,7 @@ def select(
     return replace(decision, labels=replace(decision.labels, scorers=scorer_ids))
 
 
+@show_options
 def select_batch(
     scores: ArrayLike | Sequence[Any],
     rule: str | Rule = DEFAULT_RULE,
@@ -161,6 +165,7 @@ def select_batch(
         prompt_ids = range(prompts)
     elif len(prompt_ids) != prompts:
         raise InputError(f"there are {len(prompt_ids)} prompt_ids for {prompts} prompts")
+    rule, keywords = _read_rule(rule, keywords)
     options, parameters = SelectOptions.from_keywords(keywords)
     if isinstance(weights, str):
         parameters["weights"] = weights
@@ -273,6 +278,7 @@ async def select_lazily_async(
     return await drive_async(search, score, batch_size)
 
 
+@show_options
 def lazy_search(
     n_candidates: int,
     n_samples: int,
@@ -292,6 +298,7 @@ def lazy_search(
     """
     if search not in get_args(SearchMode):
         raise InputError(f"search is {search!r}", f"use {' or '.join(get_args(SearchMode))}")
+    rule, keywords = _read_rule(rule, keywords)
     options, parameters = SelectOptions.from_keywords(keywords)
     has_ids = False
     for name in ("rater_ids", "system_ids"):
@@ -333,7 +340,15 @@ def _read_systems(ids: Any, shape: tuple[int, ...]) -> Ids | None:
     return as_ids(ids, (shape[0], shape[2]), "system")
 
 
-def _bind(rule: str | Rule, parameters: Mapping[str, Any]) -> tuple[Rule, dict[str, Any]]:
+def _read_rule(rule: str | Rule, keywords: Mapping[str, Any]) -> tuple[Rule, dict[str, Any]]:
+    """Find a rule by its text, and add the parameters of the text to a user's keywords."""
+    if isinstance(rule, Rule):
+        return rule, dict(keywords)
+    name, parameters = split_rule_text(rule)
+    return rules.get(name), {**keywords, **parameters}
+
+
+def _bind(rule: Rule, parameters: Mapping[str, Any]) -> tuple[Rule, dict[str, Any]]:
     """Bind the parameters among a user's keywords.
 
     Returns:
@@ -342,8 +357,6 @@ def _bind(rule: str | Rule, parameters: Mapping[str, Any]) -> tuple[Rule, dict[s
     Raises:
         UnknownName: If a keyword is neither.
     """
-    if isinstance(rule, str):
-        rule = rules.get(rule)
     rule_parameters = {
         name: value for name, value in parameters.items() if rule.has_parameter(name)
     }

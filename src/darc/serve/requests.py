@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from darc.decide.caution import NAMES, parse_caution
-from darc.decide.method import CAUTION, Method
+from darc.decide.method import Method
 from darc.decide.registry import rules
 from darc.decide.rule import Rule
+from darc.decide.rule_text import CAUTION
 from darc.decide.standards import as_standards
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError

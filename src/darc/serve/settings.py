@@ -3,8 +3,9 @@
 from pydantic import Field, InstanceOf, model_validator
 
 from darc.decide.caution import parse_caution
-from darc.decide.method import CAUTION, Method
+from darc.decide.method import Method
 from darc.decide.model.calibration_file import Calibrations
+from darc.decide.rule_text import CAUTION
 from darc.decide.standards import as_standards
 from darc.engine.parts import Parts
 from darc.engine.stopping import parse_stop
