@@ -32,5 +32,5 @@ def test_nothing_is_written_of_bad_input(
     path = tmp_path / "a.csv"
     path.write_text("prompt,model,score\nWhy?,one,nice\n")
     assert main(["import", str(path)]) == 2
-    assert "--words" in capsys.readouterr().err
+    assert "--scale" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [path]

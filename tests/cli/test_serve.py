@@ -131,7 +131,7 @@ def test_key_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_serves_until_it_is_told_to_stop(openai_server: FakeServer, tmp_path: Path) -> None:
     settings = tmp_path / "darc.toml"
-    settings.write_text('[serve]\nk = 3\nn_aug = 1\nscorer = ["form"]\nno_guard = true\n')
+    settings.write_text('[serve]\nk = 3\nn_aug = 1\nscorer = ["form"]\nguard = false\n')
     command = [
         sys.executable, "-m", "darc", "serve", "--port", "0", "--backend", openai_server.url,
         "--config", str(settings), "--log-level", "info", "--audit", str(tmp_path / "audit.jsonl"),

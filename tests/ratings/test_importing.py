@@ -139,7 +139,7 @@ def test_odd_names_words_and_commas(tmp_path: Path) -> None:
     path.write_text("Frage;Model;Annotator;Score\nWhy?;one;ann;gut\nWhy?;two;ann;3,5\n")
     with pytest.raises(InputError, match="--column prompt_id=ONE, one of Frage, Model"):
         read_judgements(path)
-    with pytest.raises(InputError, match=r'--words "gut=1"'):
+    with pytest.raises(InputError, match=r'--scale "gut=1"'):
         read_judgements(path, {"prompt_id": "Frage"})
     made = read_judgements(path, {"prompt_id": "Frage"}, parse_scale("gut=5, schlecht=1"))
     assert made.ratings == [("Why?", "one", "ann", 5.0, "one"), ("Why?", "two", "ann", 3.5, "two")]

@@ -21,8 +21,8 @@ def run(settings: ImportSettings) -> None:
     from darc.ratings.importing import parse_scale, read_judgements
 
     scale = {}
-    if settings.words:
-        scale = parse_scale(settings.words)
+    if settings.scale:
+        scale = parse_scale(settings.scale)
     judgements = read_judgements(settings.file, columns_of(settings), scale, settings.dataset_split)
     if not judgements.ratings and not judgements.pairs:
         raise InputError(f"{settings.file} has no judgements", "see darc import --help")

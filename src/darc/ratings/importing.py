@@ -167,7 +167,7 @@ def _unknown_words(source: str, counts: Counter[str]) -> InputError:
     example = ",".join(f"{word}={number}" for number, word in enumerate(words, 1))
     return InputError(
         f"{source}: ratings such as {words[0]!r} are words",
-        f'say what they stand for: --words "{example}", with the numbers as they should be',
+        f'say what they stand for: --scale "{example}", with the numbers as they should be',
     )
 
 
@@ -260,7 +260,7 @@ def parse_scale(text: str) -> dict[str, float]:
         except ValueError:
             value = None
         if not word or value is None:
-            message = f"--words {text!r}: {part.strip()!r} is not a word and a number"
+            message = f"--scale {text!r}: {part.strip()!r} is not a word and a number"
             raise InputError(message, 'try "bad=1,good=5"')
         scale[word] = value
     return scale

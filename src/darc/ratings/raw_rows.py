@@ -228,7 +228,7 @@ def _not_a_number(name: str, text: str) -> tuple[str, str]:
     if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", text):
         hint = "write decimals with a point, or let darc import read it"
     else:
-        hint += "; darc import --words reads words"
+        hint += "; darc import --scale reads words"
     return f"{shorten(text)} in column {name!r} is not a number", hint
 
 

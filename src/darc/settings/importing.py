@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from darc.settings.general import CommandSettings, JsonSettings, OutSettings
+from darc.settings.method import ScaleSettings
 from darc.settings.model import option, same_option
 from darc.settings.ratings import ColumnSettings
 
@@ -18,10 +19,11 @@ class ImportSettings(ColumnSettings, CommandSettings):
     out: Path | None = same_option(
         OutSettings, "out", text="write the ratings to this file (default: beside the input)"
     )
-    words: str | None = option(
-        None,
-        'the numbers that words stand for, such as "bad=1,good=5"',
-        "WORD=NUMBER,...",
+    scale: str | None = same_option(
+        ScaleSettings,
+        "scale",
+        text='the scale of ratings that are words, with a number for each, such as "bad=1,good=5"',
+        metavar="WORD=NUMBER,...",
         common=True,
     )
     dataset_split: str = option("", "read only this split of a dataset", "NAME", common=True)
