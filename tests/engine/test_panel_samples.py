@@ -12,12 +12,12 @@ from tests.fakes.openai_server import FakeServer, Fault
 
 import darc
 from darc.decide.model.calibration import Calibration
-from darc.decide.search.lazy import SearchMode
 from darc.engine.engine import Engine
 from darc.engine.failures import PartFailed
 from darc.errors import DarcError, InputError
 from darc.parts.generators.base import SamplingParameters
 from darc.parts.scorers.judge import Unreadable
+from darc.settings.choices import SearchMode
 
 QUESTION = "Why are there two tides?"
 ANSWERS = [f"Answer number {k} is about the Moon." for k in range(8)]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from darc.decide.rule import Rule
 from darc.decide.rule_text import CAUTION, split_rule_text
 from darc.decide.sample_batch import SampleBatch
 from darc.decide.search import plans
-from darc.decide.search.lazy import LazySearch, SearchMode
+from darc.decide.search.lazy import LazySearch
 from darc.decide.select import lazy_search, select
 from darc.decide.side_inputs import side_inputs_for
 from darc.decide.standards import NO_STANDARDS, PANEL_SCALE, Standards
@@ -26,6 +26,7 @@ from darc.decide.statistics.draws import prompt_seeds
 from darc.decide.statistics.normalization import Normalization
 from darc.decide.statistics.repeats import without_noise
 from darc.errors import InputError
+from darc.settings.choices import Normalize, SearchMode
 from darc.types import Scores
 from darc.typing import Array
 
@@ -34,7 +35,6 @@ BEST_OF_K_RULE = "mean"
 # Parameters of a method's text that are not the rule's own.
 LEVELS = ("beta", "gamma")
 
-Normalize = Literal["auto", "prompt", "fixed", "none"]
 NORMALIZATIONS = get_args(Normalize)
 
 

@@ -19,12 +19,13 @@ from darc.decide.pools import Pools
 from darc.decide.registry import DEFAULT_RULE, rules
 from darc.decide.rule import Rule
 from darc.decide.rule_text import split_rule_text
-from darc.decide.search.lazy import LazySearch, Pair, SearchMode, drive, drive_async
+from darc.decide.search.lazy import LazySearch, Pair, drive, drive_async
 from darc.decide.search.likely import LikelySearch, can_be_likely
 from darc.decide.side_inputs import SIDE_INPUTS, check_side_inputs
 from darc.decide.statistics.arrays import as_samples, as_weights, check_level
 from darc.decide.statistics.draws import prompt_seeds
 from darc.errors import InputError
+from darc.settings.choices import SearchMode
 
 
 @show_options

@@ -1,16 +1,14 @@
 """How a candidate is chosen: the rule, how cautious it is, and what counts as a good rating."""
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
+from darc.settings.choices import Normalize, SearchMode
 from darc.settings.general import SeedSettings
 from darc.settings.model import SettingsModel, option
 
 #: How rules are written.
 RULE = "NAME[:KEY=VALUE,...]"
-
-Normalize = Literal["auto", "prompt", "fixed", "none"]
-SearchMode = Literal["exact", "likely"]
 
 
 class CautionSettings(SettingsModel):

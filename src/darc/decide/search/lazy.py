@@ -3,7 +3,7 @@
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,6 @@ from darc.typing import Array, Mask
 
 #: A candidate and a sample of it.
 Pair = tuple[int, int]
-#: "exact" stops when the choice is certain, "likely" when it is very probably final.
-SearchMode = Literal["exact", "likely"]
 
 
 class LazySearch:
