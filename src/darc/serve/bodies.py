@@ -10,15 +10,11 @@ from darc.errors import DarcError
 from darc.settings.generation import CandidateSettings, StopSettings
 from darc.settings.method import (
     MethodSettings,
-    Normalize,
-    RiskSettings,
-    SearchMode,
-    SearchSettings,
     StandardsSettings,
 )
 from darc.settings.model import details_of
 from darc.settings.sampling import RewriteSettings
-from darc.settings.serve import Policy, RequestSettings, ServeCommandSettings, WhenHeld
+from darc.settings.serve import RequestSettings, ServeCommandSettings
 
 MAX_NAME_LENGTH = 80
 MAX_CHOICES = 128
@@ -144,10 +140,6 @@ class DarcOptions(request_options(ServeCommandSettings)):  # type: ignore[misc]
         "include_original",
         "whether the answer itself is one of its samples; if not, n_aug must be 1 or more",
     )
-    beta: float = _option(RiskSettings, "beta")
-    gamma: float = _option(RiskSettings, "gamma")
-    normalize: Normalize = _option(RiskSettings, "normalize")
-    policy: Policy = _option(RequestSettings, "policy")
     budget: Budget = Field(default=Budget(), description="what the choice may cost")
     metadata: Annotated[
         Literal["", "short", "full"],
@@ -157,7 +149,6 @@ class DarcOptions(request_options(ServeCommandSettings)):  # type: ignore[misc]
     full: bool = Field(
         default=False, description="whether to score also what cannot change the choice"
     )
-    search: SearchMode = _option(SearchSettings, "search")
     wave: Annotated[int, _INTEGER] = _option(RequestSettings, "wave")
     stop: Annotated[
         str, Field(json_schema_extra={"enum": ["none", "pandora", "pandora:cost=0.05"]})
@@ -166,7 +157,6 @@ class DarcOptions(request_options(ServeCommandSettings)):  # type: ignore[misc]
     threshold: Score | None = _option(StandardsSettings, "threshold")
     poor_below: Score | None = _option(StandardsSettings, "poor_below")
     scale: _RatingScale | None = _option(StandardsSettings, "scale")
-    when_held: WhenHeld = _option(RequestSettings, "when_held")
 
     @property
     def fail_closed(self) -> bool:

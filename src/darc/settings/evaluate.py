@@ -15,16 +15,11 @@ from darc.settings.ratings import (
 )
 
 
-class MeasureSettings(TradeoffSettings, HalvesSettings, BootstrapSettings, SeedSettings):
-    """How the choices of rules are judged."""
+class JudgingSettings(BootstrapSettings, SeedSettings):
+    """What the choices of rules are judged by."""
 
     subject: ClassVar[str] = "measuring"
 
-    lambda_by_median: bool = option(
-        False,
-        "instead of --lambda, weigh disagreement so that its median penalty equals the median "
-        "spread of the means",
-    )
     sigma: Literal["evaluation", "selection"] = option(
         "evaluation", "on which half of the ratings risk is measured"
     )
@@ -34,6 +29,18 @@ class MeasureSettings(TradeoffSettings, HalvesSettings, BootstrapSettings, SeedS
         "in the pool",
     )
     outcome: Literal["mean", "lcb"] = option("mean", "what the CVaR over prompts is computed of")
+
+
+class MeasureSettings(TradeoffSettings, HalvesSettings, JudgingSettings):
+    """How the choices of rules are judged."""
+
+    subject: ClassVar[str] = "measuring"
+
+    lambda_by_median: bool = option(
+        False,
+        "instead of --lambda, weigh disagreement so that its median penalty equals the median "
+        "spread of the means",
+    )
     tie_threshold: float = option(0.0, "differences up to this are ties", "D", ge=0)
 
 

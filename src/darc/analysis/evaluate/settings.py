@@ -7,45 +7,27 @@ from pydantic import Field
 from darc.analysis.evaluate.methods import compared_methods
 from darc.decide.method import Method
 from darc.decide.model.calibration_file import Calibrations
-from darc.settings.model import SettingsModel, option
+from darc.settings.evaluate import EvaluationSettings, JudgingSettings
+from darc.settings.method import RiskSettings
+from darc.settings.model import same_option
 
 
-class ContestSettings(SettingsModel):
+class ContestSettings(RiskSettings, JudgingSettings):
     """How methods are compared with Best-of-K on ratings that did not select."""
 
-    #: The rules to compare, all for none.
-    rules: tuple[str, ...] = ()
-    #: The weight of sigma in the tradeoff, None for median matching.
-    lam: float | None = 2.0
+    rules: tuple[str, ...] = same_option(EvaluationSettings, "rules")
+    #: None weighs sigma by median matching.
+    lam: float | None = same_option(EvaluationSettings, "lam")
     #: The share of prompts that are high-variance prompts.
     share: float = Field(default=0.2, gt=0, le=1)
     #: The share of prompts that the CVaR over prompts is of.
     tail: float = Field(default=0.1, gt=0, le=1)
     #: What rules that learn go by; without it they learn from each split's selecting half alone.
     calibrations: Calibrations | None = None
-    #: The caution of the rules that have one, None for their default.
-    caution: str | None = None
-    beta: float = option(1.0, "risk aversion")
-    gamma: float = option(1.0, "hedge over scorers")
-    normalize: Literal["auto", "prompt", "fixed", "none"] = option(
-        "auto", "scale of the scorers in selection, auto: within the prompt if there are several"
-    )
-    split: Literal["auto", "rater", "sample"] = option(
-        "auto", "what is split into halves, auto: raters where the same ones come back"
-    )
-    repeats: int = option(20, "number of random splits into halves", "R", ge=1, le=10_000)
-    sigma: Literal["evaluation", "selection"] = option(
-        "evaluation", "the half that risk is measured on"
-    )
-    subset: Literal["baseline", "pool"] = option(
-        "baseline", "high-variance prompts by Best-of-K's choice, or by the pool's largest sigma"
-    )
-    outcome: Literal["mean", "lcb"] = option(
-        "mean", "what the CVaR over prompts is of: the choice's mean, or its lower confidence bound"
-    )
-    threshold: float = option(0.0, "differences smaller than this are ties")
-    draws: int = option(2000, "number of bootstrap draws", "N", ge=1, le=1_000_000)
-    seed: int = option(0, "seed of splits and draws")
+    caution: str | None = same_option(EvaluationSettings, "caution")
+    split: Literal["auto", "rater", "sample"] = same_option(EvaluationSettings, "split")
+    repeats: int = same_option(EvaluationSettings, "splits")
+    threshold: float = same_option(EvaluationSettings, "tie_threshold")
 
     def model_post_init(self, context: object) -> None:
         """Refuse calibrations and a caution that no rule takes."""
