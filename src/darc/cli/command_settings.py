@@ -4,7 +4,14 @@ import argparse
 from pathlib import Path
 from typing import Any, TypeVar
 
-from darc.cli.options import file_keys, option_flags, takes_several, value_types, values_of
+from darc.cli.options import (
+    file_keys,
+    is_negation,
+    option_flags,
+    takes_several,
+    value_types,
+    values_of,
+)
 from darc.errors import InputError
 from darc.settings.general import CommandSettings
 from darc.settings.toml_file import read_section
@@ -34,16 +41,16 @@ def read_command_settings(
         InputError: If a value is not allowed, or a required one is missing.
     """
     section = command.split()[-1]
-    given = values_of(arguments, model)
-    file = given.get("config")
+    flag_values = values_of(arguments, model)
+    file = flag_values.get("config")
     file_values: dict[str, Any] = {}
     if file is not None:
         file_values = _read_file(model, file, section, sections)
-    values = {**file_values, **given}
+    values = {**file_values, **flag_values}
     _check_required(model, values, command)
 
     def where(name: str) -> str:
-        if name in file_values and name not in given:
+        if name in file_values and name not in flag_values:
             return f"{file}: [{section}]"
         return ""
 
@@ -58,8 +65,22 @@ def _read_file(
     values: dict[str, Any] = {}
     for key, value in read_section(file, section, keys, sections).items():
         name = keys[key]
-        values[name] = _as_written(model, name, value)
+        if is_negation(key, name, model.model_fields[name]):
+            values[name] = _negated(value, f"{file}: {section}.{key}")
+        else:
+            values[name] = _as_written(model, name, value)
     return values
+
+
+def _negated(value: Any, place: str) -> bool:
+    """The opposite of the truth value of a key such as no_guard.
+
+    Raises:
+        InputError: If it is not a truth value; the message begins with the place.
+    """
+    if not isinstance(value, bool):
+        raise InputError(f"{place} is {value!r}", "should be true or false")
+    return not value
 
 
 def _as_written(model: type[Settings], name: str, value: Any) -> Any:

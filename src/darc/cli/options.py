@@ -78,10 +78,20 @@ def file_keys(model: type[BaseModel]) -> dict[str, str]:
         if details_of(field).positional or name == "config":
             continue
         keys[name] = name
-        flag_key = option_flags(name, field)[-1].removeprefix("--").replace("-", "_")
-        if field.annotation is not bool or not field.default:
-            keys.setdefault(flag_key, name)
+        keys.setdefault(_flag_key(name, field), name)
     return keys
+
+
+def is_negation(key: str, name: str, field: FieldInfo) -> bool:
+    """Whether a key of a settings file turns a field off, as no_guard does with guard."""
+    if field.annotation is not bool or not field.default:
+        return False
+    return key != name and key == _flag_key(name, field)
+
+
+def _flag_key(name: str, field: FieldInfo) -> str:
+    """The long flag of a field, written with underscores."""
+    return option_flags(name, field)[-1].removeprefix("--").replace("-", "_")
 
 
 def values_of(arguments: argparse.Namespace, model: type[BaseModel]) -> dict[str, Any]:
@@ -115,10 +125,11 @@ def _value_keywords(field: FieldInfo) -> dict[str, Any]:
     """What argparse has to know about the values of a field."""
     details = details_of(field)
     if field.annotation is bool:
-        action = "store_false" if field.default else "store_true"
-        return {"action": action, "default": argparse.SUPPRESS}
-    # An argument without a flag would take the text of SUPPRESS for its value.
-    keywords: dict[str, Any] = {"default": None if details.positional else argparse.SUPPRESS}
+        return {"action": _switch_action(field), "default": argparse.SUPPRESS}
+    keywords: dict[str, Any] = {"default": argparse.SUPPRESS}
+    if details.positional:
+        # An argument without a flag would take the text of SUPPRESS for its value.
+        keywords["default"] = None
     kinds = value_types(field.annotation)
     choices = _choices(kinds)
     if choices:
@@ -134,6 +145,13 @@ def _value_keywords(field: FieldInfo) -> dict[str, Any]:
     if takes_several(field) and details.nargs in (None, "?"):
         keywords["action"] = "append"
     return keywords
+
+
+def _switch_action(field: FieldInfo) -> str:
+    """What argparse does with a flag that has no value."""
+    if field.default:
+        return "store_false"
+    return "store_true"
 
 
 def _choices(kinds: Collection[Any]) -> tuple[Any, ...]:
