@@ -3,6 +3,7 @@
 import tomllib
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,11 @@ from darc.decide.registry import DEFAULT_RULE
 from darc.engine import engine_options
 from darc.engine.engine_options import parse_engine_options
 from darc.errors import InputError, UnknownName
+from darc.serve import openapi, requests
 from darc.serve.bodies import DarcOptions, request_options
+from darc.serve.openapi import ServerDescription, make_document
+from darc.serve.requests import RequestReader
+from darc.serve.settings import ServeSettings
 from darc.settings.ask import AskSettings
 from darc.settings.engine import EngineSettings
 from darc.settings.general import CommandSettings
@@ -74,11 +79,34 @@ def test_a_new_option_is_in_the_file_of_a_run(tmp_path: Path) -> None:
     assert (settings.novelty, settings.prompts) == (0.7, "examples")
 
 
-def test_a_new_option_is_in_requests_and_their_schema() -> None:
+def served_options() -> dict[str, Any]:
+    """The options of a request as the OpenAPI document of a gateway describes them."""
+    settings = ServeSettings()
+    description = ServerDescription(settings, RequestReader(settings).default_options)
+    schemas = make_document(description)["components"]["schemas"]
+    return dict(schemas[openapi.DarcOptions.__name__]["properties"])
+
+
+def test_a_new_option_is_in_requests_and_in_the_served_document(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     options = request_options(NewServe)
     assert options.model_validate({"novelty": 0.7}).model_dump()["novelty"] == 0.7
-    schema = options.model_json_schema()["properties"]["novelty"]
+    models = (*(model for model in openapi._MODELS if model is not DarcOptions), options)
+    monkeypatch.setattr(openapi, "_MODELS", models)
+    monkeypatch.setattr(openapi, "DarcOptions", options)
+    monkeypatch.setattr(requests, "DarcOptions", options)
+    schema = served_options()["novelty"]
     assert (schema["default"], schema["minimum"], schema["description"]) == (0.5, 0, HELP)
+
+
+def test_the_served_document_has_the_words_and_bounds_of_the_tree() -> None:
+    served = served_options()
+    for name, setting in ServeCommandSettings.model_fields.items():
+        details = details_of(setting)
+        if details.per_request and name != "include_original":
+            assert served[name]["description"] == setting.description
+            assert served[name].get("minimum") == details.bounds.get("ge"), name
 
 
 def test_a_new_option_is_a_keyword_of_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
