@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from darc.cli.command_settings import read_command_settings
 from darc.cli.commands import actions_of, command_names
@@ -79,12 +80,12 @@ def test_a_new_option_is_in_the_file_of_a_run(tmp_path: Path) -> None:
     assert (settings.novelty, settings.prompts) == (0.7, "examples")
 
 
-def served_options() -> dict[str, Any]:
+def served_options(model: type[BaseModel] = DarcOptions) -> dict[str, Any]:
     """The options of a request as the OpenAPI document of a gateway describes them."""
     settings = ServeSettings()
     description = ServerDescription(settings, RequestReader(settings).default_options)
     schemas = make_document(description)["components"]["schemas"]
-    return dict(schemas[openapi.DarcOptions.__name__]["properties"])
+    return dict(schemas[model.__name__]["properties"])
 
 
 def test_a_new_option_is_in_requests_and_in_the_served_document(
@@ -96,7 +97,7 @@ def test_a_new_option_is_in_requests_and_in_the_served_document(
     monkeypatch.setattr(openapi, "_MODELS", models)
     monkeypatch.setattr(openapi, "DarcOptions", options)
     monkeypatch.setattr(requests, "DarcOptions", options)
-    schema = served_options()["novelty"]
+    schema = served_options(options)["novelty"]
     assert (schema["default"], schema["minimum"], schema["description"]) == (0.5, 0, HELP)
 
 
