@@ -30,7 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0, 1 after a failure, 2 for wrong input, 130 after an interrupt.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        argv = sys.argv[1:]
+    words = list(argv)
     if words and words[0] == "help":
         words = [*words[1:], "--help"]
     name = _command_name(words)
@@ -102,10 +104,12 @@ def _run(arguments: Any) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as problem:
-        # Every file that is written is named, so that a full disk without one is behind a pipe.
-        unnamed = "standard output" if problem.errno == errno.ENOSPC else "a file"
+        file = problem.filename or "a file"
+        if problem.filename is None and problem.errno == errno.ENOSPC:
+            # Errors about files name them; a full disk without a name is that of a pipe.
+            file = "standard output"
         reason = problem.strerror or problem
-        print(f"darc: {problem.filename or unnamed}: {reason}", file=sys.stderr)
+        print(f"darc: {file}: {reason}", file=sys.stderr)
         return 1
     return 0
 

@@ -57,7 +57,9 @@ def _ask(engine: "Engine", prompt: "Prompt", settings: AskSettings) -> "Outcome"
     assert engine.generator is not None
     k = engine.sampling.k
     say_cost(engine, k, settings.full)
-    at_most = "at most " if engine.stopping else ""
+    at_most = ""
+    if engine.stopping:
+        at_most = "at most "
     say(f"writing {at_most}{k} answers ({engine.generator.name}) ...")
     with counting(k, "answers written") as report:
         return engine.ask(

@@ -52,7 +52,9 @@ def run(settings: CalibrateSettings) -> None:
     else:
         print(title)
         for scorer, calibration in calibrations.by_scorer.items():
-            print(f"\nscorer {scorer}" if scorer else "")
+            print()
+            if scorer:
+                print(f"scorer {scorer}")
             _print(calibration, settings.top)
     if settings.show is None and settings.out is not None:
         sys.stdout.flush()

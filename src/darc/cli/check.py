@@ -117,22 +117,35 @@ def _print_report(report: "ServerReport", commands: list[str]) -> None:
     _print_row(tuple("-" * width for width in WIDTHS))
     for finding in report.findings:
         _print_row((finding.what, finding.result, finding.meaning))
-    calls = "1 call" if report.calls == 1 else f"{report.calls} calls"
-    tokens = f", {report.tokens} tokens" if report.tokens else ""
-    print(f"\n{calls}{tokens}")
+    cost = f"{report.calls} calls"
+    if report.calls == 1:
+        cost = "1 call"
+    if report.tokens:
+        cost += f", {report.tokens} tokens"
+    print(f"\n{cost}")
     for command in commands:
         print(f"\n{command}")
 
 
 def _print_row(texts: tuple[str, ...]) -> None:
-    """Print one row of the table, its texts wrapped; what a server sends is made printable."""
+    """Print one row of the table, its texts wrapped."""
     columns = []
     for text, width in zip(texts, WIDTHS, strict=True):
-        printable = "".join(c if c.isprintable() else " " for c in text)
-        columns.append(textwrap.wrap(printable, width))
+        columns.append(textwrap.wrap(_printable(text), width))
     for parts in itertools.zip_longest(*columns, fillvalue=""):
         cells = [f"{part:{width}}" for part, width in zip(parts, WIDTHS, strict=True)]
         print("  ".join(cells).rstrip())
+
+
+def _printable(text: str) -> str:
+    """A text that a server sent, with spaces in place of control characters."""
+    characters = []
+    for character in text:
+        if character.isprintable():
+            characters.append(character)
+        else:
+            characters.append(" ")
+    return "".join(characters)
 
 
 COMMAND = Command(CheckSettings, run)

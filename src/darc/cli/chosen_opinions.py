@@ -37,7 +37,10 @@ def chosen_opinions(decisions: Decisions) -> ChosenOpinions | None:
         return None
     ratings = pools.samples[:, 0]
     limit = pools.standards.unhappy_below
-    limits = _clearly_lower(ratings) if limit is None else np.full(len(ratings), limit)
+    if limit is None:
+        limits = _clearly_lower(ratings)
+    else:
+        limits = np.full(len(ratings), limit)
     chosen = ratings[np.arange(len(ratings)), decisions.index]
     return ChosenOpinions(
         unhappy=(chosen < limits[:, None]).sum(axis=-1),

@@ -136,10 +136,10 @@ def _action_texts(name: str, action: str, texts: Mapping[str, Any]) -> dict[str,
     """What the help says of an action: a line in that of its command, and its own texts."""
     summary = help_texts()[f"{name} actions"][action]
     about = {"help": summary, "description": f"{summary[0].upper()}{summary[1:]}."}
-    own = texts_of(f"{name} {action}")
+    action_texts = texts_of(f"{name} {action}")
     if "epilog" in texts:
         about["epilog"] = texts["epilog"]
-    return {**about, **own}
+    return {**about, **action_texts}
 
 
 def _list_of_commands() -> str:

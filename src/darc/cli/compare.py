@@ -45,7 +45,9 @@ def run(settings: CompareSettings) -> None:
 def _print(leaderboard: "Leaderboard", by_group: bool) -> None:
     """Print who is best, the leaderboards, and who wins where."""
     print(f"{leaderboard.verdict}\n")
-    low_title = "unhappy" if leaderboard.rated_by_people else "low scores"
+    low_title = "low scores"
+    if leaderboard.rated_by_people:
+        low_title = "unhappy"
     _print_standings(leaderboard.standings, low_title)
     _print_definitions(leaderboard)
     if by_group:

@@ -43,21 +43,38 @@ class Detail:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the added columns."""
-        wanted = {"lower_bound": self.bounds, "flip": self.flip, "explanation": self.explain}
-        return tuple(name for name, is_wanted in wanted.items() if is_wanted)
+        names = []
+        if self.bounds is not None:
+            names.append("lower_bound")
+        if self.flip:
+            names.append("flip")
+        if self.explain:
+            names.append("explanation")
+        return tuple(names)
 
     def of(self, decision: Decision) -> dict[str, Any]:
         """The added columns of one decision."""
-        result: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         if self.bounds is not None:
-            lower = decision.certificate(self.bounds, self.delta).lower_bound or ()
-            result["lower_bound"] = lower[0] if len(lower) == 1 else list(lower)
+            values["lower_bound"] = _lower_bound(decision, self.bounds, self.delta)
         if self.flip:
             change = decision.flip(self.bounds)
-            result["flip"] = None if change is None else vars(change)
+            values["flip"] = None
+            if change is not None:
+                values["flip"] = vars(change)
         if self.explain:
-            result["explanation"] = decision.explain()
-        return result
+            values["explanation"] = decision.explain()
+        return values
+
+
+def _lower_bound(
+    decision: Decision, bounds: tuple[float, float], delta: float
+) -> float | list[float]:
+    """A lower bound on the mean of the choice; a list with one per scorer if there are several."""
+    lower_bounds = decision.certificate(bounds, delta).lower_bound or ()
+    if len(lower_bounds) == 1:
+        return lower_bounds[0]
+    return list(lower_bounds)
 
 
 class CsvRows:
@@ -72,30 +89,38 @@ class CsvRows:
     def add(self, decided: DecidedBatch) -> None:
         """Write the decisions of a batch."""
         opinions = [chosen_opinions(decisions) for decisions in decided.decisions]
-        for row, prompt_id in enumerate(decided.ratings.prompt_ids):
-            for place, method in enumerate(decided.methods):
-                decisions = decided.decisions[place]
-                index = int(decisions.index[row])
-                flags = decisions.flags_of(row)
-                cells: list[Any] = [
-                    prompt_id,
-                    method.text,
-                    decided.ratings.candidate_ids[row][index],
-                    *(_cell(decisions.chosen[name][row]) for name in NUMBERS),
-                    int(decisions.chosen["count"][row]),
-                    int(decisions.feasible[row].sum()),
-                    " ".join(flags),
-                    _cell(_unhappy(opinions[place], row)),
-                    _cell(method.caution),
-                    "true" if "held" in flags else "false",
-                ]
+        for prompt in range(len(decided.ratings.prompt_ids)):
+            for rule in range(len(decided.methods)):
+                cells = self._decision_cells(decided, opinions[rule], rule, prompt)
+                decisions = decided.decisions[rule]
                 if self._detail.columns:
-                    added = self._detail.of(decisions[row])
-                    cells += [_cell(added[name]) for name in self._detail.columns]
+                    details = self._detail.of(decisions[prompt])
+                    cells += [_cell(details[name]) for name in self._detail.columns]
                 if self._extras:
-                    extra_values = decided.ratings.extras(row, index)
-                    cells += [extra_values.get(name, "") for name in self._extras]
+                    extras = decided.ratings.extras(prompt, int(decisions.index[prompt]))
+                    cells += [extras.get(name, "") for name in self._extras]
                 self._writer.writerow(cells)
+
+    @staticmethod
+    def _decision_cells(
+        decided: DecidedBatch, opinions: ChosenOpinions | None, rule: int, prompt: int
+    ) -> list[Any]:
+        """The cells of `COLUMNS` for one rule and prompt."""
+        decisions = decided.decisions[rule]
+        method = decided.methods[rule]
+        flags = decisions.flags_of(prompt)
+        return [
+            decided.ratings.prompt_ids[prompt],
+            method.text,
+            decided.ratings.candidate_ids[prompt][int(decisions.index[prompt])],
+            *(_cell(decisions.chosen[name][prompt]) for name in NUMBERS),
+            int(decisions.chosen["count"][prompt]),
+            int(decisions.feasible[prompt].sum()),
+            " ".join(flags),
+            _cell(_unhappy(opinions, prompt)),
+            _cell(method.caution),
+            _cell("held" in flags),
+        ]
 
 
 class JsonRows:
@@ -109,34 +134,36 @@ class JsonRows:
     def add(self, decided: DecidedBatch) -> None:
         """Write the decisions of a batch."""
         opinions = [chosen_opinions(decisions) for decisions in decided.decisions]
-        for row, prompt_id in enumerate(decided.ratings.prompt_ids):
-            for place, method in enumerate(decided.methods):
-                decision = decided.decisions[place][row]
+        for prompt, prompt_id in enumerate(decided.ratings.prompt_ids):
+            for rule, method in enumerate(decided.methods):
+                decision = decided.decisions[rule][prompt]
                 data = {
                     "prompt_id": prompt_id,
                     "label": method.text,
                     **decision.to_dict(),
-                    "unhappy": _unhappy(opinions[place], row),
+                    "unhappy": _unhappy(opinions[rule], prompt),
                     "caution": method.caution,
                     "held": decision.held,
                 }
                 data.update(self._detail.of(decision))
                 if self._extras:
-                    data["extra"] = decided.ratings.extras(row, decision.index)
+                    data["extra"] = decided.ratings.extras(prompt, decision.index)
                 self._stream.write(json.dumps(data, ensure_ascii=False) + "\n")
 
 
-def _unhappy(opinions: ChosenOpinions | None, row: int) -> int | None:
+def _unhappy(opinions: ChosenOpinions | None, prompt: int) -> int | None:
     """How many people are unhappy with a choice, None where that cannot be said."""
     if opinions is None or not opinions.known_scale:
         return None
-    return int(opinions.unhappy[row])
+    return int(opinions.unhappy[prompt])
 
 
 def _cell(value: Any) -> Any:
     """A value as the cell of a CSV file."""
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, float | np.floating):
         if np.isnan(value):
             return ""

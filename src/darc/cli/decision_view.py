@@ -1,4 +1,4 @@
-"""How a decision is printed: what people think of the answers first, the numbers on demand."""
+"""How a decision is printed: what people think of each answer, with the numbers on demand."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from darc.decide.opinions import Opinions
     from darc.decide.standards import Standards
 
-NUMBERS = ("value", "mean", "sigma", "risk_premium")
-TITLES = ("value", "mean", "sigma", "premium")
 HELD = "None of these answers is good."
-Row = list[object]
+# The statistics that details show, and the titles of their columns.
+_STATISTICS = ("value", "mean", "sigma", "risk_premium")
+_STATISTIC_TITLES = ("value", "mean", "sigma", "premium")
+_Row = list[object]
 
 
 def unhappy_definition(standards: "Standards") -> str:
@@ -37,26 +38,32 @@ def unhappy_definition(standards: "Standards") -> str:
 
 def unhappy_title(known_scale: bool) -> str:
     """The heading above how many people are unhappy, or rate an answer clearly lower."""
-    return "unhappy" if known_scale else "clearly lower"
+    if known_scale:
+        return "unhappy"
+    return "clearly lower"
 
 
 def explanation_of(
     decision: "Decision", flags: Sequence[str] | None = None, details: bool = False
 ) -> str:
-    """Why an answer was chosen, and what to know about it besides that none is good.
+    """Why an answer was chosen, and what its flags mean.
+
+    The flag held is left out: `print_held` says it on a line of its own.
 
     Args:
         decision: The decision.
-        flags: What to know about it, the decision's own flags by default.
-        details: Add the numbers that the rule compared.
+        flags: The flags to explain; those of the decision by default.
+        details: Whether to add the numbers that the rule compared.
     """
     from darc.decide.explanation import explain
     from darc.decide.flags import flag_words
     from darc.decide.number_words import numbers_in_words
     from darc.engine.flags import FLAG_SENTENCES
 
+    if flags is None:
+        flags = decision.flags
     sentences = [explain(decision)]
-    for flag in decision.flags if flags is None else flags:
+    for flag in flags:
         if flag != "held":
             words = flag_words(flag, FLAG_SENTENCES)
             sentences.append(f"{words[0].upper()}{words[1:]}.")
@@ -66,7 +73,7 @@ def explanation_of(
 
 
 def print_held(decision: "Decision") -> None:
-    """Say that none of the answers is good, where that is so, on lines of their own."""
+    """Print that none of the answers is good, if that is so, and an empty line."""
     if decision.held:
         print(bold(HELD))
         print()
@@ -77,30 +84,36 @@ def print_answers(
     chosen_by: Mapping[int, Sequence[str]],
     columns: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Print the answers to one prompt with what people think of each, the best mean first.
+    """Print the answers to one prompt with what people think of each, the highest mean first.
 
     Args:
         decision: The decision whose samples are shown.
         chosen_by: The names of the rules that chose a candidate, by its place.
         columns: Further columns by their titles, with a text for each candidate.
     """
-    opinions = decision.opinions
-    if opinions is not None:
-        header = ["answer", "mean", unhappy_title(opinions.known_scale), "ratings", "chosen by"]
-    elif _is_about_wording(decision):
-        header = ["answer", "mean", "spread over wordings", "chosen by"]
-    else:
-        header = ["answer", "mean", "spread", "chosen by"]
+    columns = columns or {}
     rows = []
-    for k in in_order(decision):
-        remarks = [*chosen_by.get(k, ())]
-        status = status_of(decision, k)
+    for candidate in in_order(decision):
+        remarks = list(chosen_by.get(candidate, ()))
+        status = status_of(decision, candidate)
         if status:
             remarks.append(status)
-        row = [*_numbers(decision, opinions, k), ", ".join(remarks)]
-        further = [texts[k] for texts in (columns or {}).values()]
-        rows.append([decision.labels.candidate(k), *row, *further])
-    print_table([*header, *(columns or ())], rows)
+        row: _Row = [decision.labels.candidate(candidate)]
+        row += _opinion_cells(decision, decision.opinions, candidate)
+        row.append(", ".join(remarks))
+        row += [texts[candidate] for texts in columns.values()]
+        rows.append(row)
+    print_table([*_answers_header(decision), *columns], rows)
+
+
+def _answers_header(decision: "Decision") -> list[str]:
+    """The titles of the columns that every table of answers has."""
+    if decision.opinions is not None:
+        title = unhappy_title(decision.opinions.known_scale)
+        return ["answer", "mean", title, "ratings", "chosen by"]
+    if _is_about_wording(decision):
+        return ["answer", "mean", "spread over wordings", "chosen by"]
+    return ["answer", "mean", "spread", "chosen by"]
 
 
 def print_details(decision: "Decision", reasons: Sequence[str] | None = None) -> None:
@@ -108,78 +121,121 @@ def print_details(decision: "Decision", reasons: Sequence[str] | None = None) ->
 
     Args:
         decision: The decision.
-        reasons: Why each candidate was not chosen, None where that is not told.
+        reasons: Why each candidate was not chosen; None leaves the column out.
     """
-    statistics = decision.statistics
+    header = ["answer", *_STATISTIC_TITLES, f"{_sample_noun(decision)}s", "feasible"]
+    if reasons is not None:
+        header.append("")
     rows = []
-    by_value = sorted(in_order(decision), key=lambda k: -_value(decision, k))
-    for k in sorted(by_value, key=lambda k: _is_early(decision, k)):
-        numbers: Row = [None] * len(NUMBERS)
-        if not _is_early(decision, k):
-            numbers = [float(getattr(statistics, name)[k]) for name in NUMBERS]
-        feasible = "yes" if decision.feasible[k] else "no"
-        row = [decision.labels.candidate(k), *numbers, _seen(decision, k), feasible]
-        rows.append(row if reasons is None else [*row, reasons[k]])
-    header = ["answer", *TITLES, f"{_noun(decision)}s", "feasible"]
-    print_table(header if reasons is None else [*header, ""], rows)
+    for candidate in _by_value(decision):
+        row = _detail_cells(decision, candidate)
+        if reasons is not None:
+            row.append(reasons[candidate])
+        rows.append(row)
+    print_table(header, rows)
+
+
+def _by_value(decision: "Decision") -> list[int]:
+    """The candidates by their values, the largest first; those ruled out early come last."""
+
+    def rank(candidate: int) -> tuple[bool, float]:
+        return _is_ruled_out_early(decision, candidate), -_value(decision, candidate)
+
+    return sorted(in_order(decision), key=rank)
+
+
+def _detail_cells(decision: "Decision", candidate: int) -> _Row:
+    """The name, the statistics, the number of samples and the feasibility of a candidate."""
+    cells: _Row = [decision.labels.candidate(candidate)]
+    for name in _STATISTICS:
+        # The statistics of a candidate that was ruled out early are only bounds.
+        if _is_ruled_out_early(decision, candidate):
+            cells.append(None)
+        else:
+            cells.append(float(getattr(decision.statistics, name)[candidate]))
+    cells.append(_sample_count(decision, candidate))
+    if decision.feasible[candidate]:
+        cells.append("yes")
+    else:
+        cells.append("no")
+    return cells
 
 
 def in_order(decision: "Decision") -> list[int]:
     """The candidates by their means, the highest first; those ruled out early come last."""
+    means = np.nan_to_num(decision.statistics.mean, nan=-np.inf)
+
+    def rank(candidate: int) -> tuple[bool, float]:
+        return _is_ruled_out_early(decision, candidate), -means[candidate]
+
+    return sorted(_candidates(decision), key=rank)
+
+
+def _candidates(decision: "Decision") -> list[int]:
+    """The places of the candidates.
+
+    In a batch, prompts with fewer candidates are padded with some that have no name.
+    """
     names = decision.labels.candidates
     present = decision.pools.present[0]
-    # In a batch, prompts with fewer candidates are padded with some that have no name.
-    candidates = [k for k in range(len(present)) if present[k] or names is None or names[k]]
-    mean = np.nan_to_num(decision.statistics.mean, nan=-np.inf)
-    return sorted(candidates, key=lambda k: (_is_early(decision, k), -mean[k]))
+    places = range(len(present))
+    if names is None:
+        return list(places)
+    return [place for place in places if present[place] or names[place]]
 
 
 def status_of(decision: "Decision", candidate: int) -> str:
     """Why a candidate could not be chosen, in a few words; empty where it could."""
     pools = decision.pools
-    noun = _noun(decision)
-    if _is_early(decision, candidate):
-        return f"ruled out early, after {_seen(decision, candidate)} of {pools.shape[3]} {noun}s"
+    if _is_ruled_out_early(decision, candidate):
+        count = _sample_count(decision, candidate)
+        noun = _sample_noun(decision)
+        return f"ruled out early, after {count} of {pools.shape[3]} {noun}s"
     if pools.left_out[0, candidate]:
-        return f"too few {'rewrites' if _is_about_wording(decision) else 'ratings'}"
+        if _is_about_wording(decision):
+            return "too few rewrites"
+        return "too few ratings"
     floor = pools.standards.no_rating_below
     if floor is not None and not pools.eligible[0, candidate]:
         return f"has a rating below {floor:g}"
     return ""
 
 
-def _numbers(decision: "Decision", opinions: "Opinions | None", candidate: int) -> Row:
+def _opinion_cells(decision: "Decision", opinions: "Opinions | None", candidate: int) -> _Row:
     """The cells of one candidate between its name and who chose it."""
     if opinions is not None:
-        seen = _seen(decision, candidate)
-        if _is_early(decision, candidate) or not seen:
-            return [None, "", seen]
+        count = _sample_count(decision, candidate)
+        if _is_ruled_out_early(decision, candidate) or not count:
+            return [None, "", count]
         answer = opinions.answer(candidate)
         return [answer.mean, f"{answer.unhappy} of {answer.count}", answer.count]
-    if _is_early(decision, candidate):
+    if _is_ruled_out_early(decision, candidate):
         return [None, None]
     statistics = decision.statistics
     return [float(statistics.mean[candidate]), float(statistics.sigma[candidate])]
 
 
 def _value(decision: "Decision", candidate: int) -> float:
+    """The value of a candidate, minus infinity where it has none."""
     value = float(decision.statistics.value[candidate])
-    return -np.inf if np.isnan(value) else value
+    if np.isnan(value):
+        return -np.inf
+    return value
 
 
-def _is_early(decision: "Decision", candidate: int) -> bool:
+def _is_ruled_out_early(decision: "Decision", candidate: int) -> bool:
     """Whether a candidate was ruled out before all its samples were known."""
     if decision.bounded is None or candidate == decision.index:
         return False
     return bool(decision.bounded[candidate])
 
 
-def _seen(decision: "Decision", candidate: int) -> int:
+def _sample_count(decision: "Decision", candidate: int) -> int:
     """How many samples of a candidate are known."""
-    known = ~np.isnan(decision.pools.samples[0, :, candidate]).all(axis=0)
+    has_score = ~np.isnan(decision.pools.samples[0, :, candidate]).all(axis=0)
     if decision.unseen is not None:
-        known &= ~decision.unseen[candidate]
-    return int(known.sum())
+        has_score &= ~decision.unseen[candidate]
+    return int(has_score.sum())
 
 
 def _is_about_wording(decision: "Decision") -> bool:
@@ -187,5 +243,8 @@ def _is_about_wording(decision: "Decision") -> bool:
     return decision.pools.about_wording or decision.labels.sample == "rewrite"
 
 
-def _noun(decision: "Decision") -> str:
-    return "score" if decision.opinions is None else "rating"
+def _sample_noun(decision: "Decision") -> str:
+    """What a sample is called."""
+    if decision.opinions is None:
+        return "score"
+    return "rating"

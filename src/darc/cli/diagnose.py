@@ -83,9 +83,13 @@ def _json_fields(
     from darc.analysis.diagnose.tables import diagnosis_tables
 
     ratings = diagnosis.ratings
-    groups = None if diagnosis.groups is None else asdict(diagnosis.groups)
-    if groups is not None:
+    groups = None
+    if diagnosis.groups is not None:
+        groups = asdict(diagnosis.groups)
         groups.pop("contrasts")
+    rater_count = None
+    if ratings.named:
+        rater_count = len(ratings.rater_names)
     tables = {frame.name: frame.records() for frame in diagnosis_tables(diagnosis)}
     tables.pop("candidates")
     return {
@@ -97,7 +101,7 @@ def _json_fields(
         "notes": summary.notes,
         "prompts": len(ratings.prompt_names),
         "candidates": int(ratings.counts.size),
-        "raters": len(ratings.rater_names) if ratings.named else None,
+        "raters": rater_count,
         "ratings": int(ratings.counts.sum()),
         "ratings_a_candidate": diagnosis.ratings_per_candidate,
         "equal_sigmas_p": diagnosis.sigma_differences.p_value,
@@ -152,7 +156,9 @@ def _size_line(diagnosis: "Diagnosis") -> str:
     sizes = {"prompt": len(ratings.prompt_names), "candidate": ratings.counts.size}
     if ratings.named:
         sizes["rater"] = len(ratings.rater_names)
-    noun = "rating" if ratings.kind == "rater" else "sample"
+    noun = "sample"
+    if ratings.kind == "rater":
+        noun = "rating"
     sizes[noun] = int(ratings.counts.sum())
     name = diagnosis.name
     if ratings.scorer:

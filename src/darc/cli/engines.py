@@ -34,8 +34,11 @@ def make_engine(settings: "ChoiceSettings", with_model: bool = True, workers: in
         beta=settings.beta,
         gamma=settings.gamma,
     )
+    generator = None
+    if with_model:
+        generator = settings.generator
     return Engine(
-        settings.generator if with_model else None,
+        generator,
         settings=settings,
         rule=method,
         calibration=calibrations,
@@ -66,6 +69,8 @@ def say_cost(
     average = ""
     if cost.average < cost.most and not score_everything:
         average = f", about {cost.average} on average"
-    raters = "one rater grades" if len(panel) == 1 else f"a panel of {len(panel)} raters grades"
-    say(f"{raters} {k} answers: at most {cost.most} calls{average}, besides those that write them")
+    graders = f"a panel of {len(panel)} raters grades"
+    if len(panel) == 1:
+        graders = "one rater grades"
+    say(f"{graders} {k} answers: at most {cost.most} calls{average}, besides those that write them")
     return cost.most

@@ -70,7 +70,9 @@ def contest_settings_of(settings: EvaluateCommandSettings) -> "ContestSettings":
 
     values = {name: getattr(settings, name) for name in _SAME_NAMES}
     values["calibrations"] = read_calibrations(settings.calibration)
-    values["lam"] = None if settings.lambda_by_median else settings.lam
+    values["lam"] = settings.lam
+    if settings.lambda_by_median:
+        values["lam"] = None
     values["repeats"] = settings.splits
     values["threshold"] = settings.tie_threshold
     return validate_settings(ContestSettings, values)
@@ -229,7 +231,9 @@ def _change(record: dict[str, Any], name: str) -> str:
         return "-"
     if low is None or high is None:
         return f"{delta:+.3f}"
-    star = "*" if low > 0 or high < 0 else " "
+    star = " "
+    if low > 0 or high < 0:
+        star = "*"
     return f"{delta:+.3f}{star}[{low:+.3f}, {high:+.3f}]"
 
 

@@ -40,8 +40,10 @@ def run(settings: ImportSettings) -> None:
 
 def _default_path(source: Path) -> Path:
     """Beside a file, and in the current folder for what is not on this machine."""
-    folder = source.parent if source.exists() else Path()
-    return folder / f"{source.name.split('.')[0]}.ratings.csv"
+    name = f"{source.name.split('.')[0]}.ratings.csv"
+    if source.exists():
+        return source.parent / name
+    return Path(name)
 
 
 def _write_judgements(judgements: "Judgements", out: Path) -> None:
@@ -106,7 +108,7 @@ def _facts(judgements: "Judgements", out: Path, texts: Path | None) -> dict[str,
         "scale": scale,
         "left out": ", ".join(left_out),
         "written to": str(out),
-        "texts": "" if texts is None else str(texts),
+        "texts": str(texts or ""),
     }
 
 

@@ -11,14 +11,14 @@ from darc.ratings.decisions import DecidedBatch
 
 @dataclass
 class PicturedPrompt:
-    """Keeps the decisions on the wanted prompt, or else on the most telling one.
+    """Keeps the decisions on the prompt that is asked for, or else on the most telling one.
 
     Where the rules differ, that is the prompt on which the choice of the last rule has the most
     less sigma than the choice of the first; otherwise the one whose choice has the largest sigma.
     """
 
-    #: The prompt that is asked for, None for the most telling one.
-    wanted: str | None = None
+    #: The id of the prompt that is asked for, None for the most telling one.
+    requested_id: str | None = None
     #: The prompt whose decisions are kept.
     prompt_id: str | None = None
     #: The decision of each rule on that prompt.
@@ -29,9 +29,9 @@ class PicturedPrompt:
     def add(self, decided: DecidedBatch) -> None:
         """Look at a batch."""
         ids = decided.ratings.prompt_ids
-        if self.wanted is not None:
-            if self.wanted in ids:
-                self._keep(decided, ids.index(self.wanted))
+        if self.requested_id is not None:
+            if self.requested_id in ids:
+                self._keep(decided, ids.index(self.requested_id))
             return
         first_sigma = decided.decisions[0].chosen["sigma"]
         last_sigma = decided.decisions[-1].chosen["sigma"]
@@ -54,5 +54,7 @@ class PicturedPrompt:
         Raises:
             InputError: If there is no such prompt.
         """
-        if self.wanted is not None and self.decisions is None:
-            raise InputError(f"there is no prompt {self.wanted!r}", "see the prompt_id column")
+        if self.requested_id is not None and self.decisions is None:
+            raise InputError(
+                f"there is no prompt {self.requested_id!r}", "see the prompt_id column"
+            )

@@ -15,7 +15,9 @@ def print_summary(totals: dict[str, Any]) -> None:
     if totals["clipped"]:
         print(f"scores beyond the bounds of their scorer, clipped: {totals['clipped']:.1%}")
     for name, count in totals["flags"].items():
-        meaning = ": none of the answers is good" if name == "held" else ""
+        meaning = ""
+        if name == "held":
+            meaning = ": none of the answers is good"
         print(f"flagged {name}: {count}{meaning}")
     if not totals["complete"]:
         print("scores that cannot matter were left out")

@@ -86,7 +86,9 @@ class _Output:
         from darc.cli.decision_rows import CsvRows, JsonRows
         from darc.files import atomic_writer
 
-        rows_class = JsonRows if self._is_json else CsvRows
+        rows_class: type[CsvRows | JsonRows] = CsvRows
+        if self._is_json:
+            rows_class = JsonRows
         if self._settings.out is not None:
             file = stack.enter_context(atomic_writer(self._settings.out))
             self._writers.append(rows_class(file, extra_columns, self._detail))

@@ -1,19 +1,12 @@
-"""How the choices of `darc select` are printed: one prompt in full, or many and their averages."""
+"""The table that `darc select` prints: one row per prompt, the first ones only."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from darc.cli.decision_view import (
-    explanation_of,
-    print_answers,
-    print_details,
-    print_held,
-    unhappy_definition,
-    unhappy_title,
-)
-from darc.cli.output import print_table
-from darc.decide.flags import FLAGS
-from darc.decide.phrases import unhappy_phrase
+from darc.cli.decision_view import unhappy_title
+from darc.cli.prompt_view import PromptView, detail_lines
+from darc.cli.summary_table import print_summary_table
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
@@ -21,13 +14,32 @@ if TYPE_CHECKING:
     from darc.cli.decision_rows import Detail
     from darc.cli.decision_summary import Summary
     from darc.cli.pictured_prompt import PicturedPrompt
-    from darc.decide.decision import Decision, Decisions
+    from darc.decide.decision import Decisions
     from darc.decide.standards import Standards
     from darc.ratings.decisions import DecidedBatch
 
+_NUMBER_COLUMNS = ("value", "sigma", "risk_premium")
+_NUMBER_TITLES = ("value", "sigma", "premium", "ratings", "flags")
+
+
+@dataclass(frozen=True)
+class _TableRow:
+    """One prompt in the table."""
+
+    cells: list[object]
+    #: What is printed below the row.
+    lines: list[str]
+
 
 class FirstRows:
-    """Collects the first rows of the table, and prints it with the summary."""
+    """Collects the first rows of the table, and prints it with the summary.
+
+    Args:
+        limit: How many rows to collect.
+        detail: What to add about each decision.
+        standards: What counts as a good rating.
+        numbers: Whether to print the numbers that the rules compared.
+    """
 
     def __init__(
         self, limit: int, detail: "Detail", standards: "Standards", numbers: bool = False
@@ -36,152 +48,115 @@ class FirstRows:
         self._detail = detail
         self._standards = standards
         self._numbers = numbers
-        self._rows: list[tuple[list[object], list[str]]] = []
+        self._rows: list[_TableRow] = []
 
     def add(self, decided: "DecidedBatch") -> None:
-        """Keep the batch's first rows, as many as are still wanted."""
+        """Collect the first rows of a batch, up to the limit."""
         from darc.cli.chosen_opinions import chosen_opinions
 
-        batch = decided.ratings
         opinions = chosen_opinions(decided.decisions[0])
-        for row in range(min(len(batch.prompt_ids), self._limit - len(self._rows))):
-            names = [batch.candidate_ids[row][int(each.index[row])] for each in decided.decisions]
-            cells: list[object] = [batch.prompt_ids[row], *names]
-            if len(names) == 1:
-                cells += self._numbers_of(decided.decisions[0], opinions, row)
-            else:
-                cells.append("*" if len(set(names)) > 1 else "")
-            lines: list[str] = []
-            if self._detail.columns:
-                for method, decision in zip(decided.methods, decided.of(row), strict=True):
-                    label = f"{method.text}: " if len(names) > 1 else ""
-                    lines += self._lines(decision, label)
-            self._rows.append((cells, lines))
+        free_rows = self._limit - len(self._rows)
+        for prompt in range(min(len(decided.ratings.prompt_ids), free_rows)):
+            cells = self._cells(decided, opinions, prompt)
+            self._rows.append(_TableRow(cells, self._lines(decided, prompt)))
 
-    def _numbers_of(
-        self, decisions: "Decisions", opinions: "ChosenOpinions | None", row: int
+    def _cells(
+        self, decided: "DecidedBatch", opinions: "ChosenOpinions | None", prompt: int
+    ) -> list[object]:
+        """The cells of one prompt: its id, the choice of each rule, and remarks."""
+        candidate_ids = decided.ratings.candidate_ids[prompt]
+        choices = [candidate_ids[int(decisions.index[prompt])] for decisions in decided.decisions]
+        cells: list[object] = [decided.ratings.prompt_ids[prompt], *choices]
+        if len(choices) == 1:
+            cells += self._number_cells(decided.decisions[0], opinions, prompt)
+        elif len(set(choices)) > 1:
+            cells.append("*")
+        else:
+            cells.append("")
+        return cells
+
+    def _number_cells(
+        self, decisions: "Decisions", opinions: "ChosenOpinions | None", prompt: int
     ) -> list[object]:
         """What is said about the choice of the only rule for one prompt."""
         chosen = decisions.chosen
-        cells: list[object] = [float(chosen["mean"][row])]
+        cells: list[object] = [float(chosen["mean"][prompt])]
         if opinions is None:
-            cells.append(float(chosen["sigma"][row]))
+            cells.append(float(chosen["sigma"][prompt]))
         else:
-            cells.append(f"{int(opinions.unhappy[row])} of {int(opinions.ratings[row])}")
-        flags = decisions.flags_of(row)
+            cells.append(f"{int(opinions.unhappy[prompt])} of {int(opinions.ratings[prompt])}")
+        flags = decisions.flags_of(prompt)
         if self._numbers:
-            cells += [float(chosen[name][row]) for name in ("value", "sigma", "risk_premium")]
-            cells += [int(chosen["count"][row]), " ".join(flags)]
+            cells += [float(chosen[name][prompt]) for name in _NUMBER_COLUMNS]
+            cells.append(int(chosen["count"][prompt]))
+            cells.append(" ".join(flags))
+        elif "held" in flags:
+            cells.append("none is good")
         else:
-            cells.append("none is good" if "held" in flags else "")
+            cells.append("")
         return cells
 
-    def _lines(self, decision: "Decision", label: str = "", explain: bool = True) -> list[str]:
-        """What was asked for about a decision, a line each; `label` names the rule."""
-        lines = []
-        for name, value in self._detail.of(decision).items():
-            if name != "explanation":
-                lines.append(f"    {label}{name}: {value}")
-            elif explain:
-                lines.append(f"    {label}{value}")
+    def _lines(self, decided: "DecidedBatch", prompt: int) -> list[str]:
+        """The lines below the row of one prompt, which name the rule if there are several."""
+        lines: list[str] = []
+        if not self._detail.columns:
+            return lines
+        for method, decision in zip(decided.methods, decided.of(prompt), strict=True):
+            label = ""
+            if len(decided.methods) > 1:
+                label = f"{method.text}: "
+            lines += detail_lines(decision, self._detail, label)
         return lines
 
     def print(
         self, summary: "Summary", pictured: "PicturedPrompt", texts: Mapping[str, str]
     ) -> None:
-        """Print one prompt in full, or the table of prompts, and the averages of each rule."""
-        many = summary.prompts > 1
-        if pictured.decisions and not (many and pictured.wanted is None):
-            self._print_prompt(str(pictured.prompt_id), pictured.decisions, texts, not many)
-        else:
-            self._print_prompts(summary)
-        if many:
-            print()
-            self._print_summary(summary)
-
-    def _print_summary(self, summary: "Summary") -> None:
-        """The averages of each rule's choices, and the flags that were raised."""
-        header = ["rule", "mean"]
-        if summary.known_scale is not None:
-            header.append(unhappy_title(summary.known_scale))
-        header.append("not the highest average")
-        rows: list[list[object]] = []
-        for rule, method in enumerate(summary.methods):
-            value, mean, sigma, premium = summary.averages(rule)
-            row: list[object] = [method.text, mean]
-            if summary.known_scale is not None:
-                row.append(f"{summary.unhappy_share(rule):.1%}")
-            row.append(f"{summary.below_best_mean[rule]} of {summary.prompts}")
-            if self._numbers:
-                changed = f"{summary.changed[rule]} of {summary.prompts}" if rule else "-"
-                row += [value, sigma, premium, changed]
-            rows.append(row)
-        if self._numbers:
-            header += ["value", "sigma", "premium", "not the first rule's"]
-        print_table(header, rows)
-        if summary.known_scale is not None:
-            print(unhappy_definition(self._standards))
-        for method, flags in zip(summary.methods, summary.flags, strict=True):
-            for name, times in flags.items():
-                if times:
-                    meaning = FLAGS.get(name, name)
-                    print(f"note: {method.text}, {times} of {summary.prompts} prompts: {meaning}")
-
-    def _print_prompts(self, summary: "Summary") -> None:
-        header = ["prompt", *(method.text for method in summary.methods), ""]
-        if len(summary.methods) == 1:
-            header = ["prompt", "chosen", "mean", "spread", ""]
-            if summary.known_scale is not None:
-                header[3] = unhappy_title(summary.known_scale)
-            if self._numbers:
-                header[4:] = ["value", "sigma", "premium", "ratings", "flags"]
-        title, rule, *lines = text_table(header, [cells for cells, _ in self._rows]).split("\n")
-        print(title, rule, sep="\n")
-        for line, (_, words) in zip(lines, self._rows, strict=True):
-            print(line, *words, sep="\n")
-        rest = summary.prompts - len(self._rows)
-        if rest > 0:
-            print(f"and {rest} more prompts: --limit shows more, --csv and --out all of them")
-
-    def _print_prompt(
-        self,
-        prompt_id: str,
-        decisions: "list[Decision]",
-        texts: Mapping[str, str],
-        define_unhappy: bool,
-    ) -> None:
-        """Why, then every candidate, and the texts of those that were taken where known.
+        """Print one prompt in full or the table of prompts, then the averages of each rule.
 
         Args:
-            prompt_id: The id of the prompt.
-            decisions: The decision of each rule.
-            texts: The texts of the answers by name, where they are known.
-            define_unhappy: Whether to say who counts as unhappy; a summary says it otherwise.
+            summary: The averages of each rule's choices.
+            pictured: The prompt that is printed in full if it is the only one or asked for.
+            texts: The texts of that prompt's answers by name, where they are known.
         """
-        last = decisions[-1]
-        chosen_by: dict[int, list[str]] = {}
-        for decision in decisions:
-            chosen_by.setdefault(decision.index, []).append(decision.rule.name)
-        print(f"prompt {prompt_id}")
-        print_held(last)
-        for decision in decisions:
-            label = f"{decision.rule.name}: " if len(decisions) > 1 else ""
-            print(f"{label}{explanation_of(decision, details=self._numbers)}")
-            for line in self._lines(decision, explain=False):
-                print(line)
-        print()
-        print_answers(last, chosen_by)
-        if define_unhappy and last.opinions is not None:
-            print(unhappy_definition(self._standards))
-        if self._numbers:
+        has_many_prompts = summary.prompts > 1
+        is_one_prompt_enough = not has_many_prompts or pictured.requested_id is not None
+        if pictured.decisions and is_one_prompt_enough:
+            view = PromptView(
+                prompt_id=str(pictured.prompt_id),
+                decisions=pictured.decisions,
+                texts=texts,
+                detail=self._detail,
+                standards=self._standards,
+                numbers=self._numbers,
+            )
+            # The summary below says who counts as unhappy, too.
+            view.print(define_unhappy=not has_many_prompts)
+        else:
+            self._print_table(summary)
+        if has_many_prompts:
             print()
-            print_details(last)
-        for index, names in chosen_by.items():
-            name = last.labels.candidate(index)
-            if name in texts:
-                takers = ", ".join("Best-of-K (mean)" if rule == "mean" else rule for rule in names)
-                people = ""
-                if last.opinions is not None:
-                    answer = last.opinions.answer(index)
-                    people = f" ({unhappy_phrase(answer, last.opinions.known_scale)})"
-                print(f"\n{takers} took {name}{people}: {texts[name]}")
+            print_summary_table(summary, self._standards, self._numbers)
+
+    def _print_table(self, summary: "Summary") -> None:
+        """Print the collected rows, each with its lines, and how many prompts are left out."""
+        table = text_table(self._header(summary), [row.cells for row in self._rows])
+        title, separator, *row_texts = table.split("\n")
+        print(title)
+        print(separator)
+        for row_text, row in zip(row_texts, self._rows, strict=True):
+            print(row_text, *row.lines, sep="\n")
+        left_out = summary.prompts - len(self._rows)
+        if left_out > 0:
+            print(f"and {left_out} more prompts: --limit shows more, --csv and --out all of them")
+
+    def _header(self, summary: "Summary") -> Sequence[str]:
+        """The titles of the columns."""
+        if len(summary.methods) > 1:
+            return ["prompt", *(method.text for method in summary.methods), ""]
+        spread_title = "spread"
+        if summary.known_scale is not None:
+            spread_title = unhappy_title(summary.known_scale)
+        header = ["prompt", "chosen", "mean", spread_title]
+        if self._numbers:
+            return [*header, *_NUMBER_TITLES]
+        return [*header, ""]

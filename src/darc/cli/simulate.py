@@ -100,7 +100,9 @@ def _experiment(settings: SimulateSettings) -> None:
     name = settings.experiment
     assert name is not None
     experiment = EXPERIMENTS[name]
-    usual_preset = "hacking" if name == "hacking" else "paper"
+    usual_preset = "paper"
+    if name == "hacking":
+        usual_preset = "hacking"
     changes = {"prompts": experiment.prompts, **_changes(settings)}
     chosen = preset(settings.people or usual_preset).changed(changes)
     rules = _experiment_rules(settings)

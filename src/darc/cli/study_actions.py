@@ -157,7 +157,9 @@ def status(settings: StatusSettings) -> None:
     if settings.as_json:
         print_json(asdict(study_status))
         return
-    state = "closed" if study_status.closed else "open"
+    state = "open"
+    if study_status.closed:
+        state = "closed"
     items = len(study_status.items)
     print(
         f"{state}: {study_status.valid_ratings} of {items * study_status.ratings} valid ratings, "
@@ -262,7 +264,9 @@ def _template_name(settings: InitSettings) -> str:
     """The template that is asked for by its name or by its mode."""
     template = settings.template
     if template is None:
-        template = "pairwise" if settings.mode == "pairwise" else "helpfulness"
+        template = "helpfulness"
+        if settings.mode == "pairwise":
+            template = "pairwise"
     mode = STUDIES[template][1]
     if settings.mode not in (None, mode):
         raise InputError(

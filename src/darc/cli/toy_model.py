@@ -1,4 +1,4 @@
-"""What is said where the small embedded model answers: that it is a toy, and what is better."""
+"""The note that the small embedded model is a toy, with better models to use instead."""
 
 import os
 import shlex
@@ -26,18 +26,17 @@ def toy_model_note(
 ) -> str:
     """Say that the embedded model is a toy, and name what is better.
 
-    What this machine has already, a larger model or an API key, comes first, with the command line
+    What this machine already has (a larger model, an API key) comes first, with the command line
     that uses it.
 
     Args:
         generator: Where the answers come from, as --generator takes it.
         command: The beginning of the command line, such as "darc ask QUESTION".
-        servers_only: Whether the command takes no generators but servers.
+        servers_only: Whether the command takes only servers as generators.
         environment: The environment variables; by default those of this process.
 
     Returns:
         Two sentences; empty if another model answers.
-
     """
     from darc.models.catalogue import DEFAULT
     from darc.registry import parse_spec
@@ -45,22 +44,25 @@ def toy_model_note(
     spec = parse_spec(generator)
     if spec.name != "embedded" or spec.argument.lower() not in ("", DEFAULT.lower()):
         return ""
-    ready = _servers_with_key(os.environ if environment is None else environment)
+    if environment is None:
+        environment = os.environ
+    better_generators: dict[str, str] = {}
     if not servers_only:
-        ready = {**_installed_generators(), **ready}
-    ways = [
-        f"{command} --generator {shlex.quote(better)} ({reason})"
-        for better, reason in ready.items()
+        better_generators.update(_installed_generators())
+    better_generators.update(_servers_with_key(environment))
+    suggestions = [
+        f"{command} --generator {shlex.quote(better_generator)} ({reason})"
+        for better_generator, reason in better_generators.items()
     ]
-    ways.append(
+    suggestions.append(
         f"a local server such as Ollama, llama.cpp or vLLM (--generator {LOCAL_SERVER}, with the "
         "server's own port)"
     )
-    if not ready:
-        ways.append("an API key (set OPENAI_API_KEY, then --generator openai:MODEL)")
+    if not better_generators:
+        suggestions.append("an API key (set OPENAI_API_KEY, then --generator openai:MODEL)")
     return (
         f"The embedded model {DEFAULT} is a toy for trying things out: its answers are often "
-        f"wrong. Better: {', or '.join(ways)}."
+        f"wrong. Better: {', or '.join(suggestions)}."
     )
 
 
@@ -68,15 +70,15 @@ def _servers_with_key(environment: Mapping[str, str]) -> dict[str, str]:
     """The generators on servers that the environment has a key or a URL for, and the reason."""
     from darc.models.remote.address import BASE_URL_ENV, KEY_ENV
 
-    ready: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     # Without @URL, openai goes to OPENAI_BASE_URL, or to OpenAI where there is a key for it.
     names = [name for name in (KEY_ENV, BASE_URL_ENV) if environment.get(name)]
     if names:
-        ready["openai:MODEL"] = f"{names[0]} is set"
+        reasons["openai:MODEL"] = f"{names[0]} is set"
     for name, url in API_URLS.items():
         if environment.get(name):
-            ready[f"openai:MODEL@{url},key_env={name}"] = f"{name} is set"
-    return ready
+            reasons[f"openai:MODEL@{url},key_env={name}"] = f"{name} is set"
+    return reasons
 
 
 def _installed_generators() -> dict[str, str]:
@@ -86,7 +88,8 @@ def _installed_generators() -> dict[str, str]:
     from darc.models.installed import find
     from darc.registry import generators
 
-    ready: dict[str, str] = {}
+    reasons: dict[str, str] = {}
+    takes_model_names = bool(generators.get("embedded").argument)
     for model in CATALOGUE.values():
         is_chat_model = model.file_name.endswith(".gguf")
         if not is_chat_model or model.size <= CATALOGUE[DEFAULT].size:
@@ -94,8 +97,10 @@ def _installed_generators() -> dict[str, str]:
         installed = find(model.name)
         if installed is None:
             continue
-        # A weights file is a generator of transformers where `embedded` has the default one only.
-        named = bool(generators.get("embedded").argument)
-        generator = f"embedded:{model.name}" if named else f"transformers:{installed.path}"
-        ready[generator] = f"{model.name} is installed"
-    return ready
+        if takes_model_names:
+            generator = f"embedded:{model.name}"
+        else:
+            # `embedded` runs only its default model here; transformers reads the weights file.
+            generator = f"transformers:{installed.path}"
+        reasons[generator] = f"{model.name} is installed"
+    return reasons

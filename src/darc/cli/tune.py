@@ -97,11 +97,12 @@ def print_tuned(tuned: "Tuned", advice: "Advice") -> None:
     )
     header = ["rule", "setting", "gain", "low", "high", "in sample", "mean change", "sigma"]
     numbers = ("gain", "low", "high", "in_sample", "mean", "sigma")
-    rows: list[list[object]] = [
-        [row.rule, row.setting.text.partition(":")[2], *(getattr(row, each) for each in numbers)]
-        for row in tuned.rows
-    ]
-    print_table(header, [*rows, ["mean", "", 0.0, 0.0, 0.0, 0.0, 0.0, tuned.sigma]])
+    rows: list[list[object]] = []
+    for row in tuned.rows:
+        parameters = row.setting.text.partition(":")[2]
+        rows.append([row.rule, parameters, *(getattr(row, name) for name in numbers)])
+    rows.append(["mean", "", 0.0, 0.0, 0.0, 0.0, 0.0, tuned.sigma])
+    print_table(header, rows)
     if tuned.not_tuned:
         print("not tuned: " + "; ".join(f"{name} {why}" for name, why in tuned.not_tuned.items()))
 
