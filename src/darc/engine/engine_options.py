@@ -27,7 +27,7 @@ from darc.settings.engine import EngineSettings
 from darc.settings.sampling import RewriteSettings
 from darc.settings.validation import validate_settings
 
-# Keywords that are no settings, because they are always objects.
+# Keywords that are not settings, because they are always objects.
 _OBJECT_OPTIONS = ("judge", "retry", "sampling", "standards")
 # Settings that Python code may give in other forms than the command line.
 _RAW_OPTIONS = ("caution", "panel", "side")

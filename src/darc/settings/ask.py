@@ -40,4 +40,6 @@ class AskSettings(ChoiceSettings, OwnAnswerSettings, OutcomeSettings, CommandSet
     """The options of `darc ask`."""
 
     question: str = option(..., "the question; - reads it from standard input", positional=True)
-    full: bool = option(False, "make and score every rewrite, also where none can matter")
+    full: bool = option(
+        False, "make and score every rewrite, even those that cannot change the choice"
+    )

@@ -16,7 +16,7 @@ class WorkerSettings(SettingsModel):
 
     workers: int | None = option(
         None,
-        "how many processes rewrite and run the embedded scorers; 0 works without (default: one "
+        "how many processes rewrite and run the embedded scorers; 0 uses none (default: one "
         "per core, and with --engine ray none)",
         "N",
         ge=0,

@@ -28,7 +28,7 @@ class JudgingSettings(BootstrapSettings, SeedSettings):
         "which prompts count as high-variance: by the choice of Best-of-K, or by the largest sigma "
         "in the pool",
     )
-    outcome: Literal["mean", "lcb"] = option("mean", "what the CVaR over prompts is computed of")
+    outcome: Literal["mean", "lcb"] = option("mean", "what the CVaR over prompts is computed from")
 
 
 class MeasureSettings(TradeoffSettings, HalvesSettings, JudgingSettings):

@@ -28,7 +28,7 @@ class SystemSettings(ColumnSettings):
     system: Literal["auto", "none"] = option(
         "auto",
         "which system wrote a candidate, for the rule auto: by the column system, or by candidate "
-        "ids that return over the prompts (auto); or leave systems out (none)",
+        "ids that recur across prompts (auto); or leave systems out (none)",
     )
 
 
@@ -71,7 +71,7 @@ class HalvesSettings(SettingsModel):
     subject: ClassVar[str] = "measuring"
 
     split: Literal["auto", "rater", "sample"] = option(
-        "auto", "what is divided into halves; auto: raters, where the same ones return"
+        "auto", "what is divided into halves; auto: raters, if the same ones recur"
     )
     splits: int = option(20, "how many random splits into halves", "N", ge=1, le=10_000)
 

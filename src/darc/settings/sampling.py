@@ -12,7 +12,7 @@ class RewriteSettings(SettingsModel):
     subject: ClassVar[str] = "rewrites"
 
     rewriter: str = option("rules", "what rewrites the answers; see `darc rewriters`", SPEC)
-    n_aug: int = option(8, "how many rewrites to make of each answer", "N", per_request=True, ge=0)
+    n_aug: int = option(8, "how many rewrites to make per answer", "N", per_request=True, ge=0)
     max_attempts: int | None = option(
         None,
         "how many rewrites to propose until enough are accepted (default: 4 times --n-aug)",

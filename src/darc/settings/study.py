@@ -109,7 +109,7 @@ class ReviewSettings(DatabaseSettings):
     )
     clear_flags: str | None = option(
         None,
-        "record that the flags of this annotator mean nothing",
+        "record that the flags of this annotator can be ignored",
         "RATER",
         exclusive="decision",
         common=True,

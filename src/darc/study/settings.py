@@ -95,7 +95,7 @@ class GeneralSettings(Section):
     comments: bool = False
     #: Whether an item may be left to others.
     skip: bool = False
-    ratings: Count = Field(default=5, description="valid ratings of each item")
+    ratings: Count = Field(default=5, description="valid ratings per item")
     #: The most annotators.
     most: Annotated[int, Field(ge=1, le=100_000)] = 1000
     #: A number, or "open" for whoever comes by the enrolment link.
