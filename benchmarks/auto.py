@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import darc
 from benchmarks.report import Table
-from darc.decide.ids import Ids, as_ids
+from darc.decide.ids import as_ids
 from darc.decide.model import calibration, learning
 from darc.decide.standards import scale_of
 from darc.decide.statistics.summary import batched
@@ -30,44 +30,50 @@ POPULATIONS = ((5, 0.0), (5, 0.15), (9, 0.2), (9, 0.3), (9, 0.5), (20, 0.5), (40
 
 
 Choices = Iterator[tuple[str, NDArray[np.int64]]]
-Decide = Callable[["Ratings"], Choices]
+Decide = Callable[["RatedPools"], Choices]
 
 
 @dataclass(frozen=True)
-class Ratings:
-    """Ratings (P, K, n), who gave each, and which system wrote each candidate, as numbers."""
+class RatedPools:
+    """Ratings of many prompts with the ids of raters and systems as numbers."""
 
+    #: Ratings (P, K, n), NaN where there is none.
     scores: Array
+    #: Who gave each rating, (P, K, n); -1 where there is none.
     raters: NDArray[np.int64]
+    #: Which system wrote each candidate, (P, K).
     systems: NDArray[np.int64]
 
-    def picked(self, order: NDArray[np.int64], wanted: NDArray[np.bool_]) -> "Ratings":
-        """Candidates in another order, and of their ratings only the wanted ones."""
+    def reordered(self, order: NDArray[np.int64], mask: NDArray[np.bool_]) -> "RatedPools":
+        """Candidates in another order, with only the ratings in the mask."""
         rows = np.arange(len(order))[:, None]
-        scores = np.where(wanted, self.scores, np.nan)[rows, order]
-        return Ratings(scores, self.raters[rows, order], self.systems[rows, order])
+        scores = np.where(mask, self.scores, np.nan)[rows, order]
+        return RatedPools(scores, self.raters[rows, order], self.systems[rows, order])
 
 
-def read(path: Path) -> Ratings:
+def read(path: Path) -> RatedPools:
     """A file of prompt_id, candidate_id, rater_id and rating; candidates are named by system."""
-    names: list[dict[str, int]] = [{}, {}, {}]
-    found: dict[tuple[int, int], list[tuple[int, float]]] = {}
+    prompts: dict[str, int] = {}
+    systems: dict[str, int] = {}
+    people: dict[str, int] = {}
+    by_candidate: dict[tuple[int, int], list[tuple[int, float]]] = {}
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            keys = (row["prompt_id"], row["candidate_id"], row["rater_id"])
-            prompt, system, rater = (
-                own.setdefault(key, len(own)) for own, key in zip(names, keys, strict=True)
-            )
-            found.setdefault((prompt, system), []).append((rater, float(row["rating"])))
-    shape = len(names[0]), len(names[1]), max(map(len, found.values()))
-    scores, raters = np.full(shape, np.nan), np.full(shape, -1)
-    for place, given in found.items():
-        for n, (rater, rating) in enumerate(given):
-            scores[(*place, n)], raters[(*place, n)] = rating, rater
-    return Ratings(scores, raters, np.tile(np.arange(shape[1]), (shape[0], 1)))
+            prompt = prompts.setdefault(row["prompt_id"], len(prompts))
+            system = systems.setdefault(row["candidate_id"], len(systems))
+            rater = people.setdefault(row["rater_id"], len(people))
+            by_candidate.setdefault((prompt, system), []).append((rater, float(row["rating"])))
+    shape = (len(prompts), len(systems), max(map(len, by_candidate.values())))
+    scores = np.full(shape, np.nan)
+    raters = np.full(shape, -1)
+    for (prompt, system), candidate_ratings in by_candidate.items():
+        for n, (rater, rating) in enumerate(candidate_ratings):
+            scores[prompt, system, n] = rating
+            raters[prompt, system, n] = rater
+    return RatedPools(scores, raters, np.tile(np.arange(shape[1]), (shape[0], 1)))
 
 
-def halves(data: Ratings, seed: int) -> tuple[Ratings, Ratings]:
+def halves(data: RatedPools, seed: int) -> tuple[RatedPools, RatedPools]:
     """What selects and what judges: half of the raters each, candidates in a random order.
 
     Ties go to the lower index, which in many files is the system: a fixed order would be informed.
@@ -75,24 +81,25 @@ def halves(data: Ratings, seed: int) -> tuple[Ratings, Ratings]:
     generator = np.random.default_rng([seed, 7])
     prompts, candidates, _ = data.scores.shape
     raters = int(data.raters.max()) + 1
-    side = np.zeros(raters, dtype=bool)
-    side[generator.permutation(raters)[: raters // 2 + int(generator.integers(raters % 2 + 1))]] = (
-        True
-    )
-    selects = side[data.raters]
+    shuffled = generator.permutation(raters)
+    # With an odd number of raters, either half may be the larger one.
+    half = raters // 2 + int(generator.integers(raters % 2 + 1))
+    selecting_raters = np.zeros(raters, dtype=bool)
+    selecting_raters[shuffled[:half]] = True
+    selects = selecting_raters[data.raters]
     order = np.argsort(generator.random((prompts, candidates)), axis=1)
-    known = data.raters >= 0
-    return data.picked(order, selects & known), data.picked(order, ~selects & known)
+    rated = data.raters >= 0
+    return data.reordered(order, selects & rated), data.reordered(order, ~selects & rated)
 
 
 def tradeoff(scores: Array) -> Array:
     """The mean less twice sigma of each candidate, (P, K); sigma of one rating counts as 0."""
-    known = ~np.isnan(scores)
-    count = np.maximum(known.sum(-1), 1)
-    mean = np.where(known, scores, 0.0).sum(-1) / count
-    gap = np.where(known, scores - mean[..., None], 0.0)
+    rated = ~np.isnan(scores)
+    count = np.maximum(rated.sum(-1), 1)
+    mean = np.where(rated, scores, 0.0).sum(-1) / count
+    gap = np.where(rated, scores - mean[..., None], 0.0)
     sigma = np.sqrt((gap**2).sum(-1) / np.maximum(count - 1, 1))
-    return np.where(known.any(-1), mean - LAM * sigma, np.nan)
+    return np.where(rated.any(-1), mean - LAM * sigma, np.nan)
 
 
 def gains(choices: Mapping[str, NDArray[np.int64]], worth: Array, unit: float) -> dict[str, Array]:
@@ -102,14 +109,21 @@ def gains(choices: Mapping[str, NDArray[np.int64]], worth: Array, unit: float) -
     return {name: (worth[rows, index] - plain) / unit for name, index in choices.items()}
 
 
-def told(gain: Array) -> str:
+def format_gain(gain: Array) -> str:
     """A mean gain, with a star where its 95 % interval over prompts excludes 0."""
     gain = gain[~np.isnan(gain)]
-    error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.inf
-    return f"{gain.mean():+.3f}{'*' if abs(gain.mean()) > 1.96 * error else ''}"
+    star = "*" if abs(gain.mean()) > 1.96 * standard_error(gain) else ""
+    return f"{gain.mean():+.3f}{star}"
 
 
-def decided(data: Ratings) -> Choices:
+def standard_error(values: Array) -> float:
+    """The standard error of a mean; infinite for fewer than two values."""
+    if len(values) < 2:
+        return np.inf
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def rule_choices(data: RatedPools) -> Choices:
     """The choices of rules, and of `auto` with and without ids."""
     # Candidates that nobody rated are not there for any rule.
     scores = data.scores[:, None]
@@ -123,24 +137,61 @@ def decided(data: Ratings) -> Choices:
     yield "auto, raters and systems", darc.select_batch(scores, "auto", **ids).index
 
 
-def held_out(data: Ratings, splits: int, decide: Decide) -> tuple[dict[str, Array], float]:
-    """Each choice's gain by prompt, over halvings of the raters, and how many raters select."""
-    unit = float(np.sqrt(np.nanmean(np.nanvar(data.scores, axis=2, ddof=1))))
-    found: dict[str, list[Array]] = {}
-    size = []
-    for seed in range(splits):
+def within_deviation(data: RatedPools) -> float:
+    """The deviation of ratings within candidates: the unit of gains."""
+    return float(np.sqrt(np.nanmean(np.nanvar(data.scores, axis=2, ddof=1))))
+
+
+@dataclass(frozen=True)
+class Split:
+    """One halving of the raters, without prompts and candidates that only one half rated."""
+
+    #: What the rules see, of the usable prompts.
+    select: RatedPools
+    #: The other half's ratings of the same candidates.
+    judging_scores: Array
+    #: Which candidates both halves rated, (P, K).
+    usable: NDArray[np.bool_]
+    #: Which prompts have such a candidate, (P,).
+    prompts: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, data: RatedPools, seed: int) -> "Split":
+        """Split the raters at random."""
         select, judge = halves(data, seed)
-        known = [~np.isnan(half.scores) for half in (select, judge)]
-        both = np.asarray(np.any(known[0], axis=2) & np.any(known[1], axis=2))
-        kept = np.asarray(np.any(both, axis=1))
-        scores = np.where(both[..., None], select.scores, np.nan)[kept]
-        size.append(np.median((~np.isnan(scores)).sum(-1)[both[kept]]))
-        choices = dict(decide(Ratings(scores, select.raters[kept], select.systems[kept])))
-        for name, gain in gains(choices, tradeoff(judge.scores[kept]), unit).items():
-            whole = np.full(len(kept), np.nan)
-            whole[kept] = gain
-            found.setdefault(name, []).append(whole)
-    return {name: np.nanmean(each, axis=0) for name, each in found.items()}, float(np.median(size))
+        selectable = np.any(~np.isnan(select.scores), axis=2)
+        judged = np.any(~np.isnan(judge.scores), axis=2)
+        usable = np.asarray(selectable & judged)
+        prompts = np.asarray(np.any(usable, axis=1))
+        scores = np.where(usable[..., None], select.scores, np.nan)[prompts]
+        return cls(
+            select=RatedPools(scores, select.raters[prompts], select.systems[prompts]),
+            judging_scores=judge.scores[prompts],
+            usable=usable,
+            prompts=prompts,
+        )
+
+    def for_all_prompts(self, values: Array) -> Array:
+        """Values of the usable prompts as values of all, NaN for the others."""
+        result = np.full(len(self.prompts), np.nan)
+        result[self.prompts] = values
+        return result
+
+
+def held_out(data: RatedPools, splits: int, decide: Decide) -> tuple[dict[str, Array], float]:
+    """Each choice's gain by prompt, over halvings of the raters, and how many raters select."""
+    unit = within_deviation(data)
+    gains_by_method: dict[str, list[Array]] = {}
+    sizes = []
+    for seed in range(splits):
+        split = Split.of(data, seed)
+        counts = (~np.isnan(split.select.scores)).sum(-1)
+        sizes.append(np.median(counts[split.usable[split.prompts]]))
+        choices = dict(decide(split.select))
+        for name, gain in gains(choices, tradeoff(split.judging_scores), unit).items():
+            gains_by_method.setdefault(name, []).append(split.for_all_prompts(gain))
+    means = {name: np.nanmean(rows, axis=0) for name, rows in gains_by_method.items()}
+    return means, float(np.median(sizes))
 
 
 def on_ratings(folder: Path, splits: int = SPLITS) -> Table:
@@ -148,10 +199,11 @@ def on_ratings(folder: Path, splits: int = SPLITS) -> Table:
     rows: list[list[object]] = []
     names: list[str] = []
     for path in sorted(folder.glob("*.csv.gz")):
-        found, size = held_out(read(path), splits, decided)
-        names = [name for name in found if name != "mean"]
+        gains_by_method, size = held_out(read(path), splits, rule_choices)
+        names = [name for name in gains_by_method if name != "mean"]
         label = path.name.removesuffix(".csv.gz")
-        rows.append([label, f"{size:.0f}", *(told(found[name]) for name in names)])
+        cells = [format_gain(gains_by_method[name]) for name in names]
+        rows.append([label, f"{size:.0f}", *cells])
     note = (
         f"mean - {LAM:g} sigma on the other half of the raters, {splits} halvings, in units of the "
         "deviation within candidates; * the 95 % interval over prompts excludes 0"
@@ -176,11 +228,13 @@ class Worth:
         content = (rated & (scores >= limit)).sum(-1) / count
         nobody = ~rated.any(-1)
         return cls(
-            tradeoff(scores), np.where(nobody, np.nan, mean), np.where(nobody, np.nan, content)
+            tradeoff=tradeoff(scores),
+            mean=np.where(nobody, np.nan, mean),
+            content=np.where(nobody, np.nan, content),
         )
 
 
-def both_versions(data: Ratings) -> Iterator[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:
+def both_versions(data: RatedPools) -> Iterator[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:
     """Choices of version 1 and of version 2, with what each knows besides the ratings.
 
     Version 1 weighs disagreement lightly whatever the ratings say; that is what the rule still does
@@ -202,10 +256,10 @@ def both_versions(data: Ratings) -> Iterator[tuple[str, NDArray[np.int64], NDArr
 
 def interval(differences: Array) -> str:
     """A mean difference with its 95 % interval over prompts."""
-    known = differences[~np.isnan(differences)]
-    error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.inf
-    middle = known.mean()
-    return f"{middle:+.3f} ({middle - 1.96 * error:+.3f} to {middle + 1.96 * error:+.3f})"
+    differences = differences[~np.isnan(differences)]
+    margin = 1.96 * standard_error(differences)
+    mean = differences.mean()
+    return f"{mean:+.3f} ({mean - margin:+.3f} to {mean + margin:+.3f})"
 
 
 def versions(folder: Path, splits: int = SPLITS) -> Table:
@@ -224,31 +278,26 @@ def versions(folder: Path, splits: int = SPLITS) -> Table:
     return Table("version 2 less version 1", header, rows, note)
 
 
-def version_differences(data: Ratings, splits: int) -> dict[str, dict[str, Array]]:
+def version_differences(data: RatedPools, splits: int) -> dict[str, dict[str, Array]]:
     """By what is known besides the ratings: differences by prompt, averaged over halvings."""
-    unit = float(np.sqrt(np.nanmean(np.nanvar(data.scores, axis=2, ddof=1))))
+    unit = within_deviation(data)
     scale = scale_of(data.scores)
     limit = float(np.mean(scale)) if scale else 0.0
-    found: dict[str, dict[str, list[Array]]] = {}
+    units = {"tradeoff": unit, "mean": unit, "content": 1.0}
+    differences: dict[str, dict[str, list[Array]]] = {}
     for seed in range(splits):
-        select, judge = halves(data, seed)
-        rated = [~np.isnan(half.scores) for half in (select, judge)]
-        both = np.asarray(np.any(rated[0], axis=2) & np.any(rated[1], axis=2))
-        kept = np.asarray(np.any(both, axis=1))
-        scores = np.where(both[..., None], select.scores, np.nan)[kept]
-        worth = Worth.of(judge.scores[kept], limit)
-        rows = np.arange(len(scores))
-        part = Ratings(scores, select.raters[kept], select.systems[kept])
-        for name, old, new in both_versions(part):
-            measures = {"tradeoff": unit, "mean": unit, "content": 1.0}
-            for measure, size in measures.items():
+        split = Split.of(data, seed)
+        worth = Worth.of(split.judging_scores, limit)
+        rows = np.arange(len(split.judging_scores))
+        for name, old, new in both_versions(split.select):
+            by_measure = differences.setdefault(name, {})
+            for measure, measure_unit in units.items():
                 values = getattr(worth, measure)
-                whole = np.full(len(kept), np.nan)
-                whole[kept] = (values[rows, new] - values[rows, old]) / size
-                found.setdefault(name, {}).setdefault(measure, []).append(whole)
+                difference = (values[rows, new] - values[rows, old]) / measure_unit
+                by_measure.setdefault(measure, []).append(split.for_all_prompts(difference))
     return {
-        name: {measure: np.nanmean(each, axis=0) for measure, each in own.items()}
-        for name, own in found.items()
+        name: {measure: np.nanmean(halvings, axis=0) for measure, halvings in by_measure.items()}
+        for name, by_measure in differences.items()
     }
 
 
@@ -262,7 +311,7 @@ def weight_of_two(folder: Path, splits: int = SPLITS) -> Table:
         data = read(path)
         if (~np.isnan(data.scores)).sum(-1).max() < 3:
             continue
-        unit = float(np.sqrt(np.nanmean(np.nanvar(data.scores, axis=2, ddof=1))))
+        unit = within_deviation(data)
         gains_by_weight: dict[float, list[tuple[Array, Array]]] = {}
         for seed in range(splits):
             generator = np.random.default_rng([seed, 11])
@@ -281,8 +330,10 @@ def weight_of_two(folder: Path, splits: int = SPLITS) -> Table:
                 with mock.patch.object(calibration, "DEFAULT_WEIGHT", weight):
                     calibration._by_count.cache_clear()
                     index = darc.select_batch(pools, "auto", calibration=calibration.DEFAULT).index
-                values = [each[line, order][usable] for each in (judging.mean, judging.tradeoff)]
-                mean, worth = ((own[at, index] - own[at, base]) / unit for own in values)
+                means = judging.mean[line, order][usable]
+                tradeoffs = judging.tradeoff[line, order][usable]
+                mean = (means[at, index] - means[at, base]) / unit
+                worth = (tradeoffs[at, index] - tradeoffs[at, base]) / unit
                 gains_by_weight.setdefault(weight, []).append((mean, worth))
         calibration._by_count.cache_clear()
         for weight, pairs in gains_by_weight.items():
@@ -294,7 +345,7 @@ def weight_of_two(folder: Path, splits: int = SPLITS) -> Table:
     return Table("weight of s at two ratings, one prompt, against Best-of-K", header, rows)
 
 
-def variants(data: Ratings) -> Choices:
+def ablated_choices(data: RatedPools) -> Choices:
     """The choices of `auto` with ids, whole and without each of its parts."""
     scores = data.scores[:, None]
     ids: dict[str, Any] = {"rater_ids": data.raters, "system_ids": data.systems}
@@ -303,25 +354,24 @@ def variants(data: Ratings) -> Choices:
         return darc.select_batch(scores, "auto", calibration=calibration, **ids).index
 
     yield "mean", darc.select_batch(scores, "mean", min_samples=1).index
-    whole = learning.learn(data.scores, *_ids(data))
-    yield "whole", chosen(whole)
-    yield "no severity", chosen(replace(whole, raters={}))
-    yield "no systems", chosen(learning.learn(data.scores, _ids(data)[0]))
+    rater_ids = as_ids(data.raters, data.raters.shape, "rater")
+    system_ids = as_ids(data.systems, data.systems.shape, "system")
+    complete = learning.learn(data.scores, rater_ids, system_ids)
+    yield "whole", chosen(complete)
+    yield "no severity", chosen(replace(complete, raters={}))
+    yield "no systems", chosen(learning.learn(data.scores, rater_ids))
     with mock.patch.object(learning, "shared_noise", return_value=1.0):
-        yield "no shared noise", chosen(learning.learn(data.scores, *_ids(data)))
-    yield "no disagreement", chosen(replace(whole, check=-9.0))
-    yield "no cross-check", chosen(replace(whole, check=0.0))
-    tables = darc.Calibration.by_count
-    with mock.patch.object(
-        darc.Calibration, "by_count", lambda *a: (tables(*a)[0], np.ones(len(tables(*a)[1])))
-    ):
-        yield "no shrinkage", chosen(whole)
+        yield "no shared noise", chosen(learning.learn(data.scores, rater_ids, system_ids))
+    yield "no disagreement", chosen(replace(complete, check=-9.0))
+    yield "no cross-check", chosen(replace(complete, check=0.0))
+    by_count = darc.Calibration.by_count
 
+    def without_shrinkage(*arguments: Any) -> tuple[Any, Any]:
+        weights, shrinkage = by_count(*arguments)
+        return weights, np.ones(len(shrinkage))
 
-def _ids(data: Ratings) -> tuple[Ids, Ids]:
-    return as_ids(data.raters, data.raters.shape, "rater"), as_ids(
-        data.systems, data.systems.shape, "system"
-    )
+    with mock.patch.object(darc.Calibration, "by_count", without_shrinkage):
+        yield "no shrinkage", chosen(complete)
 
 
 def simulated(prompts: int = 600, seeds: int = 3) -> tuple[Table, Table]:
@@ -329,7 +379,7 @@ def simulated(prompts: int = 600, seeds: int = 3) -> tuple[Table, Table]:
     rows: list[list[object]] = []
     parts: dict[str, list[object]] = {}
     for raters, uneven in POPULATIONS:
-        found: dict[str, list[Array]] = {}
+        gains_by_method: dict[str, list[Array]] = {}
         without: dict[str, list[Array]] = {}
         reliability = []
         for seed in range(seeds):
@@ -338,16 +388,18 @@ def simulated(prompts: int = 600, seeds: int = 3) -> tuple[Table, Table]:
             worth = people.truth.mean - LAM * people.truth.sigma
             unit = float(np.sqrt(np.mean(people.truth.sigma**2)))
             reliability.append(_reliability(people.ratings, people.truth.sigma))
-            choices = dict(decided(data))
+            choices = dict(rule_choices(data))
             for name, gain in gains(choices, worth, unit).items():
-                found.setdefault(name, []).append(gain)
-            for name, gain in gains(dict(variants(data)), worth, unit).items():
+                gains_by_method.setdefault(name, []).append(gain)
+            for name, gain in gains(dict(ablated_choices(data)), worth, unit).items():
                 without.setdefault(name, []).append(gain)
-        names = [name for name in found if name not in ("mean", "auto, raters and systems")]
+        hidden = ("mean", "auto, raters and systems")
+        names = [name for name in gains_by_method if name not in hidden]
         label = f"{np.mean(reliability):.2f}"
-        rows.append([label, raters, *(told(np.concatenate(found[name])) for name in names)])
-        for name, each in without.items():
-            parts.setdefault(name, []).append(told(np.concatenate(each)))
+        cells = [format_gain(np.concatenate(gains_by_method[name])) for name in names]
+        rows.append([label, raters, *cells])
+        for name, part_gains in without.items():
+            parts.setdefault(name, []).append(format_gain(np.concatenate(part_gains)))
     note = (
         f"true mean - {LAM:g} sigma, {seeds} x {prompts} prompts of 8 candidates; reliability is "
         "the squared correlation of s with the true sigma within prompts"
@@ -376,18 +428,20 @@ def recipe(prompts: int, raters: int, uneven: float) -> Recipe:
     )
 
 
-def of_people(ratings: Array, rater: NDArray[np.int64]) -> Ratings:
+def of_people(ratings: Array, rater: NDArray[np.int64]) -> RatedPools:
     """Simulated ratings (P, K, n) by the people (P, n), with candidates of no system."""
     people = np.broadcast_to(rater[:, None], ratings.shape)
-    return Ratings(ratings, people, np.full(ratings.shape[:2], -1))
+    return RatedPools(ratings, people, np.full(ratings.shape[:2], -1))
 
 
 def _reliability(ratings: Array, sigma: Array) -> float:
-    s = np.nanstd(ratings, axis=2, ddof=1)
-    one, other = (array - np.nanmean(array, axis=1, keepdims=True) for array in (s, sigma))
-    if not other.std() > 1e-3:
+    """The squared correlation of observed and true sigma within prompts."""
+    observed = np.nanstd(ratings, axis=2, ddof=1)
+    observed -= np.nanmean(observed, axis=1, keepdims=True)
+    true = sigma - np.nanmean(sigma, axis=1, keepdims=True)
+    if not true.std() > 1e-3:
         return 0.0
-    return float(np.corrcoef(np.nan_to_num(one).ravel(), other.ravel())[0, 1] ** 2)
+    return float(np.corrcoef(np.nan_to_num(observed).ravel(), true.ravel())[0, 1] ** 2)
 
 
 def lopsided(prompts: int = 200, seeds: int = 8) -> Table:
@@ -395,7 +449,7 @@ def lopsided(prompts: int = 200, seeds: int = 8) -> Table:
     rows: list[list[object]] = []
     for side in (-1.0, 1.0):
         for raters in (4, 8, 20):
-            found: dict[str, list[Array]] = {}
+            gains_by_method: dict[str, list[Array]] = {}
             for seed in range(seeds):
                 generator = np.random.default_rng([seed, raters])
                 mean = generator.normal(0, 0.5, (prompts, 8))
@@ -405,13 +459,15 @@ def lopsided(prompts: int = 200, seeds: int = 8) -> Table:
                 learnt = learning.learn(data.scores)
                 pools = data.scores[:, None]
                 choices = {rule: darc.select_batch(pools, rule).index for rule in ("mean", *PAPER)}
-                for name, one in (("auto", learnt), ("no cross-check", replace(learnt, check=0.0))):
-                    choices[name] = darc.select_batch(pools, "auto", calibration=one).index
+                calibrations = {"auto": learnt, "no cross-check": replace(learnt, check=0.0)}
+                for name, used in calibrations.items():
+                    choices[name] = darc.select_batch(pools, "auto", calibration=used).index
                 for name, gain in gains(choices, mean, 1.0).items():
-                    found.setdefault(name, []).append(gain)
-            names = [name for name in found if name != "mean"]
+                    gains_by_method.setdefault(name, []).append(gain)
+            names = [name for name in gains_by_method if name != "mean"]
             label = "low ratings are rare" if side < 0 else "high ratings are rare"
-            rows.append([label, raters, *(told(np.concatenate(found[name])) for name in names)])
+            cells = [format_gain(np.concatenate(gains_by_method[name])) for name in names]
+            rows.append([label, raters, *cells])
     note = "true mean against Best-of-K: sigma is the same for all, and any attention to s is lost"
     return Table("lopsided ratings", ["noise", "n", *names], rows, note)
 
@@ -421,9 +477,9 @@ def ablation(folder: Path, splits: int = SPLITS) -> Table:
     columns: dict[str, list[object]] = {}
     sets = sorted(folder.glob("*.csv.gz"))
     for path in sets:
-        for name, gain in held_out(read(path), splits, variants)[0].items():
-            columns.setdefault(name, []).append(told(gain))
-    rows = [[name, *found] for name, found in columns.items() if name != "mean"]
+        for name, gain in held_out(read(path), splits, ablated_choices)[0].items():
+            columns.setdefault(name, []).append(format_gain(gain))
+    rows = [[name, *cells] for name, cells in columns.items() if name != "mean"]
     names = [path.name.removesuffix(".csv.gz") for path in sets]
     return Table("parts of auto, held-out tradeoff", ["without", *names], rows)
 
@@ -444,13 +500,16 @@ def cost(prompts: int = 4000) -> Table:
                 darc.select_batch(scores, name.partition(",")[0])
             times[name] = min(times[name], time.perf_counter() - start)
     rows: list[list[object]] = [
-        [name, f"{1e3 * each:.1f}", f"{each / times['statistics']:.2f}"]
-        for name, each in times.items()
+        [name, f"{1e3 * seconds:.1f}", f"{seconds / times['statistics']:.2f}"]
+        for name, seconds in times.items()
     ]
     return Table(f"time of {prompts} pools of 16 x 8", ["what", "ms", "times statistics"], rows)
 
 
 def run(data: str = "") -> list[Table]:
-    tables = [*simulated(), lopsided(), cost()]
-    folder = Path(data) / "ratings"
-    return [*(f(folder) for f in (on_ratings, versions, weight_of_two, ablation) if data), *tables]
+    """All tables; those on people's ratings need the folder `data`."""
+    tables: list[Table] = []
+    if data:
+        folder = Path(data) / "ratings"
+        tables += [on_ratings(folder), versions(folder), weight_of_two(folder), ablation(folder)]
+    return [*tables, *simulated(), lopsided(), cost()]

@@ -14,12 +14,13 @@ ROUNDS = 15
 
 
 def obvious(scores: np.ndarray) -> tuple[np.ndarray, ...]:
-    """What one would write with scipy: normalise, log-sum-exp, mean, deviation, soft minimum."""
+    """The obvious code with scipy: normalise, log-sum-exp, mean, deviation, soft minimum."""
     center = scores.mean(axis=(2, 3), keepdims=True)
     spread = scores.std(axis=(2, 3), ddof=1, keepdims=True)
     unit = (scores - center) / spread
     value = -(logsumexp(-unit, axis=-1) - np.log(scores.shape[-1]))
-    mean, sigma = unit.mean(axis=-1), unit.std(axis=-1, ddof=1)
+    mean = unit.mean(axis=-1)
+    sigma = unit.std(axis=-1, ddof=1)
     soft = -(logsumexp(-value, axis=1) - np.log(scores.shape[1]))
     return soft, mean.mean(axis=1), sigma.max(axis=1), (mean - value).max(axis=1)
 
@@ -31,27 +32,30 @@ def run() -> list[Table]:
         "scipy.special.logsumexp": lambda: obvious(scores),
         "darc": lambda: darc.statistics(scores),
     }
-    wall, busy = dict.fromkeys(ways, np.inf), dict.fromkeys(ways, np.inf)
-    ours, theirs = darc.statistics(scores), obvious(scores)
-    worst = max(
-        float(np.abs(a - b).max())
-        for a, b in zip((ours.value, ours.mean, ours.sigma, ours.risk_premium), theirs, strict=True)
-    )
+    wall = dict.fromkeys(ways, np.inf)
+    busy = dict.fromkeys(ways, np.inf)
+    statistics = darc.statistics(scores)
+    ours = (statistics.value, statistics.mean, statistics.sigma, statistics.risk_premium)
+    theirs = obvious(scores)
+    worst = max(float(np.abs(a - b).max()) for a, b in zip(ours, theirs, strict=True))
     for _ in range(ROUNDS):
         for name, way in ways.items():
-            started, used = time.perf_counter(), time.process_time()
+            started = time.perf_counter()
+            used = time.process_time()
             way()
             busy[name] = min(busy[name], time.process_time() - used)
             wall[name] = min(wall[name], time.perf_counter() - started)
-    one, reference = wall["numpy.exp, one pass"], wall["scipy.special.logsumexp"]
+    one = wall["numpy.exp, one pass"]
+    reference = wall["scipy.special.logsumexp"]
     rows = [
         [name, seconds * 1000, busy[name] * 1000, seconds / one, reference / seconds]
         for name, seconds in wall.items()
     ]
     passes = wall["darc"] / one
+    verdict = "met" if passes <= 3 else "not met"
     note = (
         f"best of {ROUNDS} in turn; largest difference from scipy: {worst:.1e}; "
-        f"goal: at most 3 passes ({'met' if passes <= 3 else 'not met'})"
+        f"goal: at most 3 passes ({verdict})"
     )
     header = ["way", "ms", "processor ms", "exp passes", "times scipy"]
     return [Table(f"statistics of {SHAPE}", header, rows, note)]

@@ -1,7 +1,7 @@
-"""What a run costs before it is begun: calls, GPU-hours, core-hours and bytes, full against lazy.
+"""What a run will cost: calls, GPU-hours, core-hours and bytes, by full and by lazy search.
 
 python -m benchmarks.cost [--prompts 1e6 ...] [--k 8] [--n-aug 8] [--write-rate N] ...
-python -m benchmarks.cost --folder RUN     the bytes that a finished run really took
+python -m benchmarks.cost --folder RUN     the bytes that a finished run took
 """
 
 import argparse
@@ -16,30 +16,49 @@ from darc.runs.shard import KEEP, ORDER
 
 SIZES = (1e4, 1e5, 1e6, 1e7, 1e8)
 # Measured in this repository; docs/scale.md says by which command.
-LAZY_SCORES, LAZY_REWRITES = 0.44, 1.0
-CORE_MS, SEARCH_MS = 2.4, 0.1
+LAZY_SCORES = 0.44
+LAZY_REWRITES = 1.0
+CORE_MS = 2.4
+SEARCH_MS = 0.1
 PACKED = 0.2
 # Bytes besides the text itself, and those of a score; a text of n tokens has 4.5 n of them.
-ANSWER, REWRITE, SCORE, CHOICE, PROMPT, REFUSED, TIMES = 115, 95, 23, 270, 100, 260, 390
+ANSWER = 115
+REWRITE = 95
+SCORE = 23
+CHOICE = 270
+PROMPT = 100
+REFUSED = 260
+TIMES = 390
 TOKEN = 4.5
 SHARD = 1000
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A run, and what is assumed of the models: tokens a second of one GPU."""
+    """A run, and what is assumed of the models."""
 
+    #: Candidates per prompt.
     k: int = 8
+    #: Rewrites per candidate.
     n_aug: int = 8
     prompt_tokens: int = 100
     answer_tokens: int = 300
+    #: Tokens per second that one GPU writes.
     write_rate: float = 2500.0
+    #: Tokens per second that one GPU reads.
     read_rate: float = 20000.0
+    #: The share of scores that the lazy search asks for.
     lazy_scores: float = LAZY_SCORES
 
     def scores(self, lazy: bool) -> float:
-        """Texts scored for a prompt."""
-        return self.k * (1 + self.n_aug) * (self.lazy_scores if lazy else 1.0)
+        """Texts scored per prompt."""
+        everything = self.k * (1 + self.n_aug)
+        return everything * self.lazy_scores if lazy else everything
+
+    def rewrites(self, lazy: bool) -> float:
+        """Rewrites made per prompt."""
+        everything = self.k * self.n_aug
+        return everything * LAZY_REWRITES if lazy else everything
 
     def writing(self) -> float:
         """GPU-seconds of writing a prompt's answers."""
@@ -52,18 +71,19 @@ class Plan:
 
     def core(self, lazy: bool) -> float:
         """Seconds of a core: rewriting, bookkeeping, and the search."""
-        rewrites = self.k * self.n_aug * (LAZY_REWRITES if lazy else 1.0)
-        searched = self.scores(lazy) * SEARCH_MS if lazy else 0.0
-        return (rewrites * CORE_MS + searched) / 1000
+        milliseconds = self.rewrites(lazy) * CORE_MS
+        if lazy:
+            milliseconds += self.scores(lazy) * SEARCH_MS
+        return milliseconds / 1000
 
     def size(self, keep: str, lazy: bool) -> float:
         """Bytes that are left of a prompt."""
-        text, rewrites = TOKEN * self.answer_tokens, self.k * self.n_aug
+        text = TOKEN * self.answer_tokens
         bytes_of = {
             "prompts.jsonl": PROMPT + TOKEN * self.prompt_tokens,
             "candidates.jsonl": self.k * (ANSWER + text),
             "rejected.jsonl": REFUSED,
-            "variants.jsonl": rewrites * (REWRITE + text) * (LAZY_REWRITES if lazy else 1.0),
+            "variants.jsonl": self.rewrites(lazy) * (REWRITE + text),
             "scores.jsonl": SCORE * self.k * (1 + self.n_aug),
             "side.jsonl": 18 * self.k * self.k,
             "decisions.jsonl": self.k * CHOICE + text,
@@ -98,7 +118,7 @@ def table(plan: Plan, sizes: tuple[float, ...] = SIZES) -> Table:
 
 
 def measured(path: Path) -> Table:
-    """The bytes a prompt of a run's files, as they are on the disk."""
+    """The bytes per prompt of a run's files, as they are on the disk."""
     folder = RunFolder(path)
     sizes: dict[str, int] = {}
     prompts = 0
@@ -106,11 +126,11 @@ def measured(path: Path) -> Table:
         prompts += int((shard.seal_data or {}).get("prompts", 0))
         for file in shard.path.iterdir():
             sizes[file.name] = sizes.get(file.name, 0) + file.stat().st_size
-    known = {name: place for place, name in enumerate(ORDER)}
-    names = sorted(sizes, key=lambda name: known.get(name.removesuffix(".zst"), len(known)))
+    places = {name: place for place, name in enumerate(ORDER)}
+    names = sorted(sizes, key=lambda name: places.get(name.removesuffix(".zst"), len(places)))
     rows: list[list[object]] = [[name, f"{sizes[name] / max(1, prompts):.0f}"] for name in names]
     rows.append(["all", f"{sum(sizes.values()) / max(1, prompts):.0f}"])
-    return Table(f"{path}: {prompts} prompts", ["file", "bytes a prompt"], rows)
+    return Table(f"{path}: {prompts} prompts", ["file", "bytes per prompt"], rows)
 
 
 def _short(number: float) -> str:
@@ -136,10 +156,11 @@ def main(arguments: list[str] | None = None) -> None:
         option = f"--{name.replace('_', '-')}"
         parser.add_argument(option, type=float, default=getattr(plan, name))
     parser.add_argument("--folder", type=Path, help="print the bytes of a run's files instead")
-    given = vars(parser.parse_args(arguments))
-    folder, sizes = given.pop("folder"), tuple(given.pop("prompts"))
+    options = vars(parser.parse_args(arguments))
+    folder = options.pop("folder")
+    sizes = tuple(options.pop("prompts"))
     if folder is None:
-        print(table(Plan(**given), sizes).text(), end="")
+        print(table(Plan(**options), sizes).text(), end="")
         return
     try:
         print(measured(folder).text(), end="")

@@ -1,4 +1,4 @@
-"""How often the chosen answer is whole and has what was asked for, beside Best-of-K's.
+"""How often the chosen answer is complete and has what was asked for, beside Best-of-K's.
 
 The shipped prompts are answered by the embedded model once; the answers are kept in `build/demo`,
 so that a second run scores and decides alone.
@@ -19,7 +19,9 @@ from darc.runs.outcomes import read_outcome
 from darc.runs.questions import find_questions
 from darc.types import Candidate
 
-FOLDER, K, TOKENS = Path("build/demo"), 8, 192
+FOLDER = Path("build/demo")
+K = 8
+TOKENS = 192
 RULES = ("mean", "auto", "entropic", "epsilon")
 ENDS = re.compile(r"[.!?:)\"'*`\]]\s*$")
 ITEMS = re.compile(r"^\s*(?:[-*]|\d+[.)])\s+\S", re.MULTILINE)
@@ -78,22 +80,23 @@ COUNTED = {
 }
 
 
-def whole(candidate: Candidate) -> bool:
+def is_complete(candidate: Candidate) -> bool:
     """Whether an answer was not cut off and ends as a sentence, a list or a block of code does."""
-    fences = candidate.text.count("```") % 2 == 0
-    return not candidate.truncated and fences and bool(ENDS.search(candidate.text))
+    fences_closed = candidate.text.count("```") % 2 == 0
+    return not candidate.truncated and fences_closed and bool(ENDS.search(candidate.text))
 
 
 def has_asked(prompt_id: str, text: str) -> bool:
     """Whether an answer has every keyword, and as many parts as were asked for."""
-    found = all(re.search(pattern, text, re.IGNORECASE) for pattern in ASKED[prompt_id])
-    if found and prompt_id in COUNTED:
-        unit, least, most = COUNTED[prompt_id]
-        found = least <= counted(text, unit) <= most
-    return found
+    if not all(re.search(pattern, text, re.IGNORECASE) for pattern in ASKED[prompt_id]):
+        return False
+    if prompt_id not in COUNTED:
+        return True
+    unit, least, most = COUNTED[prompt_id]
+    return least <= count_parts(text, unit) <= most
 
 
-def counted(text: str, unit: str) -> int:
+def count_parts(text: str, unit: str) -> int:
     """How many words, sentences, lines, paragraphs or list items a text has."""
     parts = {
         "words": text.split(),
@@ -113,24 +116,23 @@ def run() -> Iterator[Table]:
     command += [word for scorer in EMBEDDED_SCORERS for word in ("--scorer", scorer)]
     if main(command) != 0:
         raise SystemExit(1)
-    folder, ids = RunFolder(FOLDER), [question.id for question in find_questions("examples")]
+    folder = RunFolder(FOLDER)
+    ids = [question.id for question in find_questions("examples")]
     rows: list[list[object]] = []
     for rule in RULES:
         spec = Method.parse(rule)
         method = method_of(folder, spec)
         chosen = {name: read_outcome(folder, name, method) for name in ids}
         answers = {name: outcome.candidates[outcome.index] for name, outcome in chosen.items()}
-        ended = [whole(answer) for answer in answers.values()]
-        asked = [has_asked(name, answer.text) for name, answer in answers.items()]
-        both = [one and other for one, other in zip(ended, asked, strict=True)]
-        rows.append(
-            [f"{rule} (Best-of-K)" if rule == "mean" else rule, sum(ended), sum(asked), sum(both)]
-        )
-    every = [each for outcome in chosen.values() for each in outcome.candidates]
-    share = sum(map(whole, every)) / len(every)
+        complete = {name for name, answer in answers.items() if is_complete(answer)}
+        answered = {name for name, answer in answers.items() if has_asked(name, answer.text)}
+        label = "mean (Best-of-K)" if rule == "mean" else rule
+        rows.append([label, len(complete), len(answered), len(complete & answered)])
+    candidates = [candidate for outcome in chosen.values() for candidate in outcome.candidates]
+    share = sum(map(is_complete, candidates)) / len(candidates)
     title = f"chosen answers to the {len(ids)} shipped prompts, K = {K}, at most {TOKENS} tokens"
     note = (
-        f"{share:.0%} of all {len(every)} answers are whole; "
+        f"{share:.0%} of all {len(candidates)} answers are complete; "
         f"{time.perf_counter() - started:.0f} s, writing included where answers were not kept"
     )
-    yield Table(title, ["rule", "whole", "has what was asked for", "both"], rows, note)
+    yield Table(title, ["rule", "complete", "has what was asked for", "both"], rows, note)

@@ -15,7 +15,7 @@ from tests.parts.scorers.answers import examples
 from tests.parts.scorers.calibrate import ordinary_pairs
 from tests.parts.scorers.test_discrimination import REFUSALS, accuracy
 
-from benchmarks.demo import ASKED, has_asked, whole
+from benchmarks.demo import ASKED, has_asked, is_complete
 from benchmarks.report import Table
 from darc.cli import main
 from darc.decide.statistics.risk import entropic_value
@@ -30,13 +30,17 @@ from darc.train.head import read_pairs
 from darc.types import Prompt
 from darc.typing import Array
 
-FOLDER, K, TOKENS = Path("build/embedding"), 4, 128
+FOLDER = Path("build/embedding")
+K = 4
+TOKENS = 128
 OTHERS = (Fluency(), Form(), Harm())
 
 
 def run(pairs: str = "") -> Iterator[Table]:
     columns = [measured(embedder, pairs) for embedder in (Embeddings(), MiniLM())]
-    rows: list[list[object]] = [[name, *(each[name] for each in columns)] for name in columns[0]]
+    rows: list[list[object]] = [
+        [name, *(column[name] for column in columns)] for name in columns[0]
+    ]
     title = "what the embedded scorers get right by the embeddings that relevance uses"
     note = f"shipped prompts: K = {K}, at most {TOKENS} tokens, chosen by the answers alone"
     yield Table(title, ["measure", Embeddings.name, MiniLM.name], rows, note)
@@ -45,48 +49,52 @@ def run(pairs: str = "") -> Iterator[Table]:
 def measured(embedder: Embeddings | MiniLM, pairs: str) -> dict[str, str]:
     """Every figure of one embedder by its name."""
     relevance = Relevance(embedder)
-    started, ordinary = time.perf_counter(), ordinary_pairs()
+    started = time.perf_counter()
+    ordinary = ordinary_pairs()
     scores = relevance.score(ordinary)
     seconds = time.perf_counter() - started
-    relevance.location, relevance.scale = float(scores.mean()), float(scores.std(ddof=1))
-    found = {"relevance, ms an answer": f"{1000 * seconds / len(ordinary):.1f}"}
+    relevance.location = float(scores.mean())
+    relevance.scale = float(scores.std(ddof=1))
+    figures = {"relevance, ms per answer": f"{1000 * seconds / len(ordinary):.1f}"}
     for half in (False, True):
         name = "held-out" if half else "development"
-        own = [example for example in examples() if example.held_out == half]
-        answers = [(each.prompt, (each.good, *each.bad.values())) for each in own]
+        half_examples = [example for example in examples() if example.held_out == half]
+        answers = [
+            (example.prompt, (example.good, *example.bad.values())) for example in half_examples
+        ]
         alone, all_four = shares(relevance, answers)
-        found[f"{name} answers: relevance alone"] = f"{alone:.3f}"
-        found[f"{name} answers: all four"] = f"{all_four:.3f}"
-        _, refusals = shares(relevance, [(each.prompt, (each.good, *REFUSALS)) for each in own])
-        found[f"{name} answers above refusals"] = f"{refusals:.3f}"
-    found |= chosen(relevance)
+        figures[f"{name} answers: relevance alone"] = f"{alone:.3f}"
+        figures[f"{name} answers: all four"] = f"{all_four:.3f}"
+        with_refusals = [(example.prompt, (example.good, *REFUSALS)) for example in half_examples]
+        _, refusals = shares(relevance, with_refusals)
+        figures[f"{name} answers above refusals"] = f"{refusals:.3f}"
+    figures |= chosen(relevance)
     if pairs:
-        given = [(pair.prompt, (pair.better, pair.worse)) for pair in read_pairs(Path(pairs))]
-        alone, all_four = shares(relevance, given)
-        found[f"{len(given)} pairs for harmlessness: relevance alone"] = f"{alone:.3f}"
-        found[f"{len(given)} pairs for harmlessness: all four"] = f"{all_four:.3f}"
-    return found | guarded(embedder)
+        choices = [(pair.prompt, (pair.better, pair.worse)) for pair in read_pairs(Path(pairs))]
+        alone, all_four = shares(relevance, choices)
+        figures[f"{len(choices)} pairs for harmlessness: relevance alone"] = f"{alone:.3f}"
+        figures[f"{len(choices)} pairs for harmlessness: all four"] = f"{all_four:.3f}"
+    return figures | guarded(embedder)
 
 
 def scored(relevance: Relevance, pairs: Sequence[Pair]) -> Array:
     """Scores on the common scale, (n, 4)."""
-    return np.column_stack(
-        [normalise_scores(each, each.score(pairs)) for each in (relevance, *OTHERS)]
-    )
+    scorers = (relevance, *OTHERS)
+    return np.column_stack([normalise_scores(scorer, scorer.score(pairs)) for scorer in scorers])
 
 
 def shares(relevance: Relevance, answers: Sequence[tuple[Prompt, Sequence[str]]]) -> Array:
     """How often the first answer of a prompt scores above each other: relevance, all four."""
     pairs = [(prompt, text) for prompt, texts in answers for text in texts]
-    each = scored(relevance, pairs)
-    both = np.column_stack([each[:, 0], entropic_value(each, 1.0)])
+    scores = scored(relevance, pairs)
+    both = np.column_stack([scores[:, 0], entropic_value(scores, 1.0)])
     ends = np.cumsum([len(texts) for _, texts in answers])
-    differences = [own[:1] - own[1:] for own in np.split(both, ends[:-1])]
+    differences = [rows[:1] - rows[1:] for rows in np.split(both, ends[:-1])]
     return accuracy(np.concatenate(differences))
 
 
 def chosen(relevance: Relevance) -> dict[str, str]:
-    """Of the shipped prompts: where the choice is whole, has what was asked for, or both."""
+    """Of the shipped prompts: where the choice is complete, has what was asked for, or both."""
     command = ["run", "--prompts", "examples", "--out", str(FOLDER), "--scorer", "form"]
     if main([*command, "--n-aug", "0", "-k", str(K), "--max-tokens", str(TOKENS)]) != 0:
         raise SystemExit(1)
@@ -96,11 +104,12 @@ def chosen(relevance: Relevance) -> dict[str, str]:
         for name in ASKED.keys() & shard.rows("candidates.jsonl"):
             candidates = read_candidates(shard, name)
             prompt = read_prompt(shard, name)
-            values = scored(relevance, [(prompt, each.text) for each in candidates])
+            values = scored(relevance, [(prompt, candidate.text) for candidate in candidates])
             best = candidates[int(np.argmax(entropic_value(values, 1.0)))]
-            ended, asked = whole(best), has_asked(name, best.text)
-            counts += (ended, asked, ended and asked)
-    names = ("whole", "what was asked for", "both")
+            complete = is_complete(best)
+            answered = has_asked(name, best.text)
+            counts += (complete, answered, complete and answered)
+    names = ("complete", "what was asked for", "both")
     return {f"shipped prompts: {name}": str(n) for name, n in zip(names, counts, strict=True)}
 
 

@@ -16,7 +16,9 @@ import darc
 from benchmarks.report import Table
 
 SPREADS = ((1, 0.3), (1, 1), (2, 1), (3, 1), (3, 3), (5, 1), (5, 5))
-POOLS, CANDIDATES, SAMPLES = 40, 16, 9
+POOLS = 40
+CANDIDATES = 16
+SAMPLES = 9
 POOLS_OF_GRADES = 100
 # Each rule with its parameters, and the prototype's shares in per cent at batch 1 and 4.
 RULES: tuple[tuple[str, str, dict[str, Any], tuple[int, int], tuple[int, int]], ...] = (
@@ -48,10 +50,19 @@ def pool(
 ) -> np.ndarray:
     """Scores (M, K, n); uneven gives each candidate its own spread."""
     generator = np.random.default_rng(seed)
-    spread = within * (np.exp(generator.normal(0, 0.5, size=(candidates, 1))) if uneven else 1.0)
+    spread = np.full((candidates, 1), within)
+    if uneven:
+        spread = within * np.exp(generator.normal(0, 0.5, size=(candidates, 1)))
     center = generator.normal(size=(candidates, 1)) * between
     noise = generator.normal(size=(scorers, candidates, SAMPLES)) * spread
     return np.clip(center + noise, -10, 10)
+
+
+def options_of(parameters: dict[str, Any], scorers: int) -> dict[str, Any]:
+    """The options of a rule; the lazy search with several scorers needs a fixed normalisation."""
+    if scorers == 1:
+        return dict(parameters)
+    return {**parameters, "normalize": (0.0, 1.0)}
 
 
 def share(
@@ -63,7 +74,7 @@ def share(
         calls = 0
         for seed in range(POOLS):
             scores = pool(seed, between, within, uneven, scorers)
-            options = dict(parameters) if scorers == 1 else {**parameters, "normalize": (0.0, 1.0)}
+            options = options_of(parameters, scorers)
             lazy = darc.select_lazily(
                 lambda pairs: np.array([scores[:, k, i] for k, i in pairs]),  # noqa: B023
                 CANDIDATES,
@@ -79,32 +90,34 @@ def share(
     return result
 
 
-def text(found: list[float]) -> str:
-    return f"{min(found):.0%}-{max(found):.0%}"
+def range_text(shares: list[float]) -> str:
+    return f"{min(shares):.0%}-{max(shares):.0%}"
 
 
-def within(found: list[float], reference: tuple[int, int]) -> bool:
+def is_within(shares: list[float], reference: tuple[int, int]) -> bool:
     """Whether both ends are at or below the reference, in whole per cent."""
-    return round(100 * min(found)) <= reference[0] and round(100 * max(found)) <= reference[1]
+    lowest, highest = reference
+    return round(100 * min(shares)) <= lowest and round(100 * max(shares)) <= highest
 
 
 def run() -> list[Table]:
     rows: list[list[object]] = []
-    kept = {"even": 0, "uneven": 0}
+    ranges_within = {"even": 0, "uneven": 0}
     for label, rule, parameters, *references in RULES:
         for batch, reference in zip((1, 4), references, strict=True):
             cells: list[object] = [label, batch, f"{reference[0]}%-{reference[1]}%"]
-            for spread in kept:
-                found = share(rule, parameters, batch, spread == "uneven", 1)
-                kept[spread] += within(found, reference)
-                cells.append(text(found))
+            for spread in ranges_within:
+                shares = share(rule, parameters, batch, spread == "uneven", 1)
+                ranges_within[spread] += is_within(shares, reference)
+                cells.append(range_text(shares))
             rows.append(cells)
     three = share("entropic", {}, 1, False, 3)
-    rows.append(["entropic, 3 scorers", 1, "22%-37%", text(three), None])
-    kept["even"] += within(three, THREE_SCORERS)
+    rows.append(["entropic, 3 scorers", 1, "22%-37%", range_text(three), None])
+    ranges_within["even"] += is_within(three, THREE_SCORERS)
     note = (
         f"{len(SPREADS)} spreads x {POOLS} pools, every choice equal to darc.select's; at or below "
-        f"the prototype: {kept['even']} of {len(rows)} ranges, and {kept['uneven']} of "
+        f"the prototype: {ranges_within['even']} of {len(rows)} ranges, and "
+        f"{ranges_within['uneven']} of "
         f"{len(rows) - 1} where each candidate has its own spread"
     )
     header = ["rule", "batch", "prototype", "even spread", "uneven spread"]
@@ -195,21 +208,27 @@ def searched(kind: Grades, candidates: int, raters: int, batch: int, search: str
 def answered(search: darc.LazySearch, scores: np.ndarray, batch: int, late: int) -> darc.Decision:
     """The decision of a search whose answers come `late` pairs after they are asked for."""
     waiting: list[tuple[int, int]] = []
-    while (pairs := search.ask(batch)) or waiting:
+    while True:
+        pairs = search.ask(batch)
         waiting += pairs
-        told = waiting[: max(0, len(waiting) - late)] if pairs else waiting
-        waiting = waiting[len(told) :]
-        if told:
-            search.tell(told, scores[:, [k for k, _ in told], [i for _, i in told]].T)
-    return search.decision()
+        if not waiting:
+            return search.decision()
+        # A search that asks for nothing more gets all that it still waits for.
+        arriving = max(0, len(waiting) - late) if pairs else len(waiting)
+        arrived = waiting[:arriving]
+        waiting = waiting[arriving:]
+        if arrived:
+            candidates = [k for k, _ in arrived]
+            samples = [i for _, i in arrived]
+            search.tell(arrived, scores[:, candidates, samples].T)
 
 
 def measured() -> list[dict[str, Any]]:
-    """Processor milliseconds a pair, from making the search to its decision; scores are free."""
+    """Processor milliseconds per pair, from making the search to its decision; scores are free."""
     result = []
     for label, rule, parameters, *_ in (row for row in RULES if row[0] in COSTED):
         for scorers, candidates in SIZES:
-            options = dict(parameters) if scorers == 1 else {**parameters, "normalize": (0.0, 1.0)}
+            options = options_of(parameters, scorers)
             pools = [
                 pool(seed, between, within, False, scorers, candidates)
                 for seed, (between, within) in enumerate(SPREADS)
@@ -219,7 +238,8 @@ def measured() -> list[dict[str, Any]]:
                 ("K", candidates, 0),
                 ("1, K late", 1, candidates),
             ):
-                calls, started = 0, time.process_time()
+                calls = 0
+                started = time.process_time()
                 for scores in pools:
                     search = darc.lazy_search(candidates, SAMPLES, rule, **options)
                     calls += answered(search, scores, batch, late).calls or 0
@@ -239,8 +259,8 @@ def measured_with(source: Path) -> list[dict[str, Any]]:
         text=True,
         check=True,
     )
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+    measurements: list[dict[str, Any]] = json.loads(done.stdout)
+    return measurements
 
 
 def costs() -> Table:
@@ -254,16 +274,23 @@ def costs() -> Table:
             turns = [(measured_with(old / "src"), measured_with(ROOT / "src")) for _ in range(2)]
         finally:
             subprocess.run([*git, "remove", "--force", str(old)], check=True)
+    within_limit = 0
+    pairs_before = 0
+    pairs_now = 0
     for place, (before, now) in enumerate(zip(*turns[0], strict=True)):
-        was, takes = (min(turn[side][place]["ms"] for turn in turns) for side in (0, 1))
-        where = [now[name] for name in ("rule", "M", "K", "batch")]
-        rows.append([*where, before["pairs"], now["pairs"], was, takes, was / takes])
-    kept = sum(float(str(row[7])) <= LIMIT for row in rows)
-    asked, asks = (sum(int(str(row[column])) for row in rows) for column in (4, 5))
+        ms_before = min(earlier[place]["ms"] for earlier, _ in turns)
+        ms_now = min(current[place]["ms"] for _, current in turns)
+        within_limit += ms_now <= LIMIT
+        pairs_before += before["pairs"]
+        pairs_now += now["pairs"]
+        setting = [now[name] for name in ("rule", "M", "K", "batch")]
+        cells = [before["pairs"], now["pairs"], ms_before, ms_now, ms_before / ms_now]
+        rows.append([*setting, *cells])
     header = ["rule", "M", "K", "batch", "pairs before", "pairs", "ms before", "ms", "times"]
     note = (
-        f"processor ms a pair, making the search and deciding included; at most {LIMIT} ms: {kept} "
-        f"of {len(rows)}; pairs before {asked}, now {asks}; 'K late': K answers are always awaited"
+        f"processor ms per pair, making the search and deciding included; at most {LIMIT} ms: "
+        f"{within_limit} of {len(rows)}; pairs before {pairs_before}, now {pairs_now}; "
+        "'K late': K answers are always awaited"
     )
     return Table(f"the lazy search's own cost, n = {SAMPLES}", header, rows, note)
 

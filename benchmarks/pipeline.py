@@ -12,7 +12,9 @@ from darc.registry import generators
 from darc.runs.questions import find_questions
 from darc.types import Candidate, Prompt
 
-PROMPTS, TOKENS, ROUNDS = 8, 128, 3
+PROMPTS = 8
+TOKENS = 128
+ROUNDS = 3
 SIZES = (0, 4, 8, 16)
 GOAL = 0.30
 
@@ -34,9 +36,9 @@ def run() -> Iterator[Table]:
     for n_aug, lazily in itertools.product(SIZES, (False, True)):
         spent = min(
             (measured(prompts, pools, n_aug, lazily) for _ in range(ROUNDS)),
-            key=lambda each: each["rewrite"] + each["score"] + each["decide"],
+            key=total_of,
         )
-        added = (spent["rewrite"] + spent["score"] + spent["decide"]) / writing
+        added = total_of(spent) / writing
         search = "lazy" if lazily else "full"
         stages = [round(spent[name], 1) for name in ("rewrite", "score", "decide", "texts")]
         rows.append([n_aug, search, round(writing), *stages, f"{added:.1%}"])
@@ -45,17 +47,22 @@ def run() -> Iterator[Table]:
             if lazily:
                 word = "met" if added <= GOAL else "missed"
                 notes.append(f"goal of at most {GOAL:.0%} for everything: {word}")
-    notes.append(f"{len(prompts)} prompts, {tokens} tokens at {rate:.0f} a second")
+    notes.append(f"{len(prompts)} prompts, {tokens} tokens at {rate:.0f} per second")
     notes.append(f"best of {ROUNDS}, no scores kept")
     header = ["n_aug", "search", "write", "rewrite", "score", "decide", "texts scored", "added"]
-    title = f"milliseconds a prompt, K = 16 answers of up to {TOKENS} tokens"
+    title = f"milliseconds per prompt, K = 16 answers of up to {TOKENS} tokens"
     yield Table(title, header, rows, "; ".join(notes))
+
+
+def total_of(stages: dict[str, float]) -> float:
+    """Milliseconds of everything that comes after writing."""
+    return stages["rewrite"] + stages["score"] + stages["decide"]
 
 
 def measured(
     prompts: list[Prompt], pools: list[list[Candidate]], n_aug: int, lazily: bool
 ) -> dict[str, float]:
-    """Milliseconds a prompt by stage, and texts scored a prompt."""
+    """Milliseconds by stage, and texts scored, per prompt."""
     with Engine(scorers=EMBEDDED_SCORERS, n_aug=n_aug) as engine:
         engine.choose(prompts[0], pools[0][:2])  # loads what is loaded once
         started = time.perf_counter()
@@ -63,11 +70,13 @@ def measured(
             engine.choose(prompt, pool, score_everything=not lazily)
             for prompt, pool in zip(prompts, pools, strict=True)
         ]
-        whole = (time.perf_counter() - started) * 1000
+        total = (time.perf_counter() - started) * 1000
     texts = sum(outcome.calls for outcome in outcomes)
-    rewrite, score = (
-        sum(outcome.milliseconds.get(stage, 0.0) for outcome in outcomes)
-        for stage in ("rewrite", "score")
-    )
-    each = {"rewrite": rewrite, "score": score, "decide": whole - rewrite - score}
-    return {name: ms / len(prompts) for name, ms in each.items()} | {"texts": texts / len(prompts)}
+    rewrite = sum(outcome.milliseconds.get("rewrite", 0.0) for outcome in outcomes)
+    score = sum(outcome.milliseconds.get("score", 0.0) for outcome in outcomes)
+    return {
+        "rewrite": rewrite / len(prompts),
+        "score": score / len(prompts),
+        "decide": (total - rewrite - score) / len(prompts),
+        "texts": texts / len(prompts),
+    }

@@ -15,13 +15,18 @@ class Table:
     rows: list[list[object]]
     note: str = ""
 
+    def numbers(self, column: str) -> list[float]:
+        """The numbers of one column, top to bottom."""
+        place = self.header.index(column)
+        return [float(str(row[place])) for row in self.rows]
+
     def text(self) -> str:
         """The table for people."""
         note = f"\n{self.note}" if self.note else ""
         return f"{self.title}\n\n{text_table(self.header, self.rows)}{note}\n"
 
     def json(self) -> str:
-        """The table for programs, one object a row."""
+        """The table for programs, one object per row."""
         lines = [
             json.dumps({"table": self.title, **dict(zip(self.header, row, strict=True))})
             for row in self.rows

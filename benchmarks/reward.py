@@ -14,8 +14,13 @@ from benchmarks.report import Table
 from darc.parts.scorers import RewardScorer
 from darc.types import Message, Prompt
 
-K, N_AUG, PROMPT, ANSWER = 8, 8, 300, (40, 200)
-WORDS, ROUNDS, GOAL = 2000, 3, 2.0
+K = 8
+N_AUG = 8
+PROMPT = 300
+ANSWER = (40, 200)
+WORDS = 2000
+ROUNDS = 3
+GOAL = 2.0
 SHAPE = {
     "vocab_size": WORDS + 6,
     "hidden_size": 256,
@@ -55,15 +60,16 @@ def measured() -> Table:
             scorer = RewardScorer(checkpoint(Path(folder), kind), dtype="fp32", device="cpu")
             ours, theirs = both(scorer, prompt, answers, kind == "decoder")
             ways = {"pipeline": theirs, "darc": ours}
-            apart = float(np.abs(ours() - theirs()).max())
+            difference = float(np.abs(ours() - theirs()).max())
             tokens = {name: forwarded(scorer, way) for name, way in ways.items()}
             wall, busy = timed(ways)
         times = wall["pipeline"] / wall["darc"]
         for name in ways:
             share = wall["pipeline"] / wall[name]
-            far = f"{apart:.0e}" if name == "darc" else ""
-            rows.append([kind, name, tokens[name], wall[name], busy[name], share, far])
-        notes.append(f"{kind} {'met' if times >= GOAL else 'not met'}")
+            largest = f"{difference:.0e}" if name == "darc" else ""
+            rows.append([kind, name, tokens[name], wall[name], busy[name], share, largest])
+        verdict = "met" if times >= GOAL else "not met"
+        notes.append(f"{kind} {verdict}")
     note = (
         f"prompt of {PROMPT} tokens, answers of {ANSWER[0]} to {ANSWER[1]}; the pipeline in "
         f"batches of 16 padded to their longest; best of {ROUNDS} in turn; goal of {GOAL:g} times: "
@@ -93,16 +99,20 @@ def texts() -> tuple[Prompt, list[str]]:
 
 
 def checkpoint(folder: Path, kind: str) -> str:
-    """A random model with a reward head and its tokenizer, one token a word."""
+    """A random model with a reward head and its tokenizer, one token per word."""
     import torch
     import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
     special = ["<pad>", "<turn>", "<end>", "[SEP]", "user", "assistant"]
     names = [*special, *(f"w{number}" for number in range(WORDS))]
+    inputs = ["input_ids", "attention_mask"]
     plain = Tokenizer(models.WordLevel({name: place for place, name in enumerate(names)}, "<pad>"))
     plain.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    architecture = "Llama"
     if kind == "encoder":
+        architecture = "Bert"
+        inputs.append("token_type_ids")
         plain.post_processor = processors.TemplateProcessing(
             single="[SEP] $A [SEP]",
             pair="[SEP] $A [SEP] $B:1 [SEP]:1",
@@ -112,16 +122,15 @@ def checkpoint(folder: Path, kind: str) -> str:
         tokenizer_object=plain,
         pad_token="<pad>",
         padding_side="right",
-        model_input_names=["input_ids", "attention_mask"]
-        + (["token_type_ids"] if kind == "encoder" else []),
+        model_input_names=inputs,
     )
     if kind == "decoder":
         tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(folder)
-    name = "Bert" if kind == "encoder" else "Llama"
     torch.manual_seed(0)
-    settings = getattr(transformers, f"{name}Config")(**SHAPE)
-    getattr(transformers, f"{name}ForSequenceClassification")(settings).save_pretrained(folder)
+    settings = getattr(transformers, f"{architecture}Config")(**SHAPE)
+    model = getattr(transformers, f"{architecture}ForSequenceClassification")(settings)
+    model.save_pretrained(folder)
     return str(folder)
 
 
@@ -148,7 +157,7 @@ def both(
         if chat:
             turns = [(*prompt.messages, Message("assistant", text)) for text in answers]
             inputs = [apply_template(loaded.tokenizer, turn, answered=True) for turn in turns]
-        return np.array([one["score"] for one in pipeline(inputs)])
+        return np.array([result["score"] for result in pipeline(inputs)])
 
     return lambda: scorer.score([(prompt, text) for text in answers]), theirs
 
@@ -158,7 +167,8 @@ def forwarded(scorer: RewardScorer, way: Callable[[], Any]) -> int:
     counts: list[int] = []
 
     def note(_: Any, args: Any, options: dict[str, Any]) -> None:
-        counts.append((args[0] if args else options["input_ids"]).numel())
+        tokens = args[0] if args else options["input_ids"]
+        counts.append(tokens.numel())
 
     hook = scorer.checkpoint.loaded.model.base_model.register_forward_pre_hook(
         note, with_kwargs=True
@@ -170,10 +180,12 @@ def forwarded(scorer: RewardScorer, way: Callable[[], Any]) -> int:
 
 def timed(ways: dict[str, Callable[[], Any]]) -> tuple[dict[str, float], dict[str, float]]:
     """The least wall-clock and processor seconds of each way, tried in turn."""
-    wall, busy = dict.fromkeys(ways, np.inf), dict.fromkeys(ways, np.inf)
+    wall = dict.fromkeys(ways, np.inf)
+    busy = dict.fromkeys(ways, np.inf)
     for _ in range(ROUNDS):
         for name, way in ways.items():
-            started, used = time.perf_counter(), time.process_time()
+            started = time.perf_counter()
+            used = time.process_time()
             way()
             busy[name] = min(busy[name], time.process_time() - used)
             wall[name] = min(wall[name], time.perf_counter() - started)

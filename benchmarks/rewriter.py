@@ -1,4 +1,4 @@
-"""Rewriting by rule on one core, beside the version that drew without memory."""
+"""Rewriting by rule on one core, beside an earlier version that forgot rejected rewrites."""
 
 import io
 import json
@@ -28,16 +28,17 @@ from darc.types import Candidate, Message, Prompt
 
 family, *files = sys.argv[1:]
 texts = [json.loads(line)["text"] for path in files for line in open(path, encoding="utf-8")]
-prompt, rewriter = Prompt("p", (Message("user", "Can you explain this?"),)), RulesRewriter()
+prompt = Prompt("p", (Message("user", "Can you explain this?"),))
+rewriter = RulesRewriter()
 rewrite_candidate(prompt, Candidate("p", 0, texts[0]), 8, rewriter, family=family)
 started = time.process_time()
-made = [
+results = [
     rewrite_candidate(prompt, Candidate("p", k, text), 8, rewriter, family=family)
     for k, text in enumerate(texts)
 ]
 seconds = time.process_time() - started
-accepted = sum(len(each.variants) for each in made)
-refused = sum(len(each.rejections) for each in made)
+accepted = sum(len(result.variants) for result in results)
+refused = sum(len(result.rejections) for result in results)
 print(json.dumps([1000 * seconds, accepted, refused]))
 """
 
@@ -54,8 +55,8 @@ def measure(source: Path, family: str, files: list[str]) -> list[float]:
     return list(json.loads(done.stdout))
 
 
-def extracted(folder: Path, version: str = BEFORE) -> Path | None:
-    """The sources of a version before, unless this is no repository that has it."""
+def extract_version(folder: Path, version: str = BEFORE) -> Path | None:
+    """The sources of an earlier version, or None where the repository does not have it."""
     done = subprocess.run(["git", "-C", ROOT, "archive", version, "src"], capture_output=True)
     if done.returncode:
         return None
@@ -64,11 +65,19 @@ def extracted(folder: Path, version: str = BEFORE) -> Path | None:
     return folder / "src"
 
 
+def versions_beside(folder: Path, version: str = BEFORE) -> dict[str, Path]:
+    """The sources of an earlier version, if it can be had, and of this one."""
+    before = extract_version(folder, version)
+    now = ROOT / "src"
+    if before is None:
+        return {"now": now}
+    return {"before": before, "now": now}
+
+
 def run(rounds: int = ROUNDS) -> list[Table]:
     rows: list[list[object]] = []
     with tempfile.TemporaryDirectory() as folder:
-        before = extracted(Path(folder))
-        versions = {"before": before, "now": ROOT / "src"} if before else {"now": ROOT / "src"}
+        versions = versions_beside(Path(folder))
         for name, stems in TEXTS.items():
             files = [
                 str(ROOT / "tests" / "parts" / "rewriters" / f"{stem}.jsonl") for stem in stems
@@ -77,12 +86,14 @@ def run(rounds: int = ROUNDS) -> list[Table]:
                 best: dict[str, list[float]] = {}
                 for _ in range(rounds):
                     for version, source in versions.items():
-                        found = measure(source, family, files)
-                        best[version] = min(best.get(version, found), found)
+                        figures = measure(source, family, files)
+                        best[version] = min(best.get(version, figures), figures)
                 for version, (time, accepted, refused) in best.items():
                     proposed = max(accepted + refused, 1)
                     costs = [time / proposed, time / max(accepted, 1)]
                     rows.append([name, family, version, accepted, refused, *costs])
     header = ["texts", "family", "version", "accepted", "refused", "ms/proposal", "ms/accepted"]
-    note = f"up to 8 rewrites of each text, best of {rounds}; goal on prose: {GOAL:g} ms a proposal"
+    note = (
+        f"up to 8 rewrites of each text, best of {rounds}; goal on prose: {GOAL:g} ms per proposal"
+    )
     return [Table("rewriting by rule, one core", header, rows, note)]

@@ -21,7 +21,9 @@ from darc.views.text_table import text_table
 
 FLIPPED = 0.3
 SEEDS = (0, 1, 2)
-PAIRS, JUDGES, STEPS = 48, 64, 96
+PAIRS = 48
+JUDGES = 64
+STEPS = 96
 FORMS = ("dpo", "cdpo", "sup", "unbiased")
 
 
@@ -46,15 +48,15 @@ def main() -> None:
     print(f"{PAIRS} pairs, {FLIPPED:.0%} flipped, {STEPS} steps; measured on {JUDGES} clean pairs")
     rows: list[list[object]] = []
     for form in FORMS:
-        found = []
+        measurements = []
         for seed in SEEDS:
             after = outcome(form, seed).after
             assert after is not None
-            found.append(after)
+            measurements.append(after)
             print(f"{form}, seed {seed}: {after}", file=sys.stderr)
         cells: list[object] = [form]
         for name in ("accuracy", "margin"):
-            numbers = [each[name] for each in found]
+            numbers = [measurement[name] for measurement in measurements]
             cells += [f"{number:.3f}" for number in numbers]
             cells.append(f"{np.mean(numbers):.3f}")
         rows.append(cells)

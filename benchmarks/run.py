@@ -1,4 +1,4 @@
-"""Run the benchmarks: those named, or all that need no model."""
+"""Run the named benchmarks, or all that need no model."""
 
 import argparse
 import importlib
@@ -6,39 +6,53 @@ from typing import Any
 
 NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune", "rewriter", "auto")
 SEPARATE = ("demo", "embedding", "pipeline", "gateway", "reward", "client", "scale")
+FULL = 100_000
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES + SEPARATE))
-    parser.add_argument("--json", action="store_true", help="one JSON object a row and line")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON per row")
     parser.add_argument(
         "--full", action="store_true", help="throughput and scale at 100,000 prompts"
     )
     parser.add_argument("--quick", action="store_true", help="scale with a tenth of the prompts")
-    parser.add_argument("--prompts", type=int, metavar="N", help="the most prompts of scale")
-    parser.add_argument("--data", default="", help="auto on the ratings/NAME.csv.gz of a folder")
-    parser.add_argument("--pairs", default="", help="of embedding: people's choices, counted only")
-    parser.add_argument("--rows", default="", help="some rows of scale, as run,growth,overlap")
-    given = parser.parse_args()
+    parser.add_argument(
+        "--prompts", type=int, metavar="N", help="the number of prompts in the largest run of scale"
+    )
+    parser.add_argument("--data", default="", help="folder with ratings/NAME.csv.gz, for auto")
+    parser.add_argument(
+        "--pairs", default="", help="file of people's choices, for embedding; never printed"
+    )
+    parser.add_argument(
+        "--rows", default="", help="which rows of scale to measure, such as run,growth"
+    )
+    arguments = parser.parse_args()
     # argparse of Python 3.11 refuses no names at all where it is told the choices.
-    if unknown := sorted(set(given.names) - {*NAMES, *SEPARATE}):
+    unknown = sorted(set(arguments.names) - {*NAMES, *SEPARATE})
+    if unknown:
         parser.error(f"no benchmark {unknown[0]!r}; known: {', '.join(NAMES + SEPARATE)}")
-    for name in given.names or NAMES:
+    for name in arguments.names or NAMES:
         module = importlib.import_module(f"benchmarks.{name}")
-        options: dict[str, Any] = {"prompts": 100_000} if given.full else {}
-        if name == "scale":
-            options = {"quick": given.quick, "rows": given.rows}
-            if given.prompts or given.full:
-                options["large"] = given.prompts or 100_000
-        elif name == "auto":
-            options = {"data": given.data}
-        elif name == "embedding":
-            options = {"pairs": given.pairs}
-        elif name != "throughput":
-            options = {}
-        for table in module.run(**options):
-            print(table.json() if given.json else table.text(), flush=True)
+        for table in module.run(**options_of(name, arguments)):
+            text = table.json() if arguments.json else table.text()
+            print(text, flush=True)
+
+
+def options_of(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The keyword arguments of a benchmark's `run`."""
+    options: dict[str, Any] = {}
+    if name == "scale":
+        options = {"quick": arguments.quick, "rows": arguments.rows}
+        if arguments.prompts or arguments.full:
+            options["large"] = arguments.prompts or FULL
+    elif name == "auto":
+        options = {"data": arguments.data}
+    elif name == "embedding":
+        options = {"pairs": arguments.pairs}
+    elif name == "throughput" and arguments.full:
+        options = {"prompts": FULL}
+    return options
 
 
 if __name__ == "__main__":

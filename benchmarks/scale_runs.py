@@ -27,9 +27,11 @@ TEXTS = [
     ROOT / "tests" / "parts" / "rewriters" / f"{stem}.jsonl"
     for stem in ("texts", "answers", "chat")
 ]
-LATENCY, K = 0.05, 4
-# So many calls at a time that both stages take equally long: a call a prompt, and K a prompt.
-WRITING, GRADING = 4, 4 * K
+LATENCY = 0.05
+K = 4
+# So many calls at a time that both stages take equally long: one call per prompt, and K.
+WRITING = 4
+GRADING = 4 * K
 # Any version of DARC with answers that cost nothing; workers never make the generator.
 LAUNCH = """
 import itertools, json, resource, sys, time
@@ -43,15 +45,19 @@ texts = [json.loads(line)["text"] for path in files.split(":") for line in open(
 
 @generator("recited", "")
 class Recited:
-    name, version = "recited", "1"
+    name = "recited"
+    version = "1"
 
     def generate(self, prompts, settings, report=None):
         return [self.answers(prompt, settings.k) for prompt in prompts]
 
     def answers(self, prompt, k):
         first = sum(map(ord, prompt.id)) * k
-        made = [f"{texts[(first + i) % len(texts)]} This is answer {prompt.id}." for i in range(k)]
-        return [Candidate(prompt.id, i, text, len(text.split())) for i, text in enumerate(made)]
+        answers = []
+        for i in range(k):
+            text = f"{texts[(first + i) % len(texts)]} This is answer {prompt.id}."
+            answers.append(Candidate(prompt.id, i, text, len(text.split())))
+        return answers
 
 begun = time.perf_counter()
 code = main(arguments)
@@ -63,7 +69,7 @@ if status.exists():
     peak = next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 else:
     peak = spent[0].ru_maxrss / 2**20
-processor = sum(each.ru_utime + each.ru_stime for each in spent)
+processor = sum(usage.ru_utime + usage.ru_stime for usage in spent)
 print(json.dumps({"seconds": seconds, "processor": processor, "peak": peak}))
 sys.exit(code)
 """
@@ -117,12 +123,11 @@ class Growth:
     size: int
 
     def per_prompt(self, what: str) -> tuple[float, float]:
-        """Milliseconds a prompt of the small and of the large run, the start left out."""
+        """Milliseconds per prompt of the small and of the large run, the start left out."""
+        small_size, large_size = self.sizes
         base = getattr(self.start, what)
-        small, large = (
-            (getattr(each, what) - base) * 1000 / (size - START)
-            for each, size in zip((self.small, self.large), self.sizes, strict=True)
-        )
+        small = (getattr(self.small, what) - base) * 1000 / (small_size - START)
+        large = (getattr(self.large, what) - base) * 1000 / (large_size - START)
         return small, large
 
     @property
@@ -142,14 +147,20 @@ def growth(source: Path, small: int, large: int) -> Growth:
     options = ("-k", "2", "--n-aug", "1", "--scorer", "form", "--no-guard")
     with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as other:
         folder = Path(name)
-        start, first, most = (command(source, folder, n, *options) for n in (START, small, large))
+        start = command(source, folder, START, *options)
+        first = command(source, folder, small, *options)
+        most = command(source, folder, large, *options)
         last = command(source, Path(other), small, *options)
         resumed = [command(source, folder, large, *options) for _ in range(2)]
         again = min(resumed, key=lambda run: run.seconds)
         files = (folder / f"run-{large}").rglob("*.jsonl")
         size = sum(path.stat().st_size for path in files)
-    mean = Measured(*((getattr(first, key) + getattr(last, key)) / 2 for key in vars(first)))
-    return Growth((small, large), start, mean, most, again, size)
+    mean = Measured(
+        seconds=(first.seconds + last.seconds) / 2,
+        processor=(first.processor + last.processor) / 2,
+        peak=(first.peak + last.peak) / 2,
+    )
+    return Growth(sizes=(small, large), start=start, small=mean, large=most, again=again, size=size)
 
 
 @dataclass(frozen=True)
@@ -168,7 +179,7 @@ class Overlap:
 
 
 def overlap(prompts: int, earlier: Path | None = None) -> Overlap:
-    """A generator and a judge that both take 50 ms a call, each behind a server of its own."""
+    """A generator and a judge that both take 50 ms per call, each behind a server of its own."""
     server = ("-m", "tests.fakes.fast_server", str(LATENCY))
     with started(*server) as writer, started(*server) as grader:
         model = f"openai:fake@http://127.0.0.1:{writer}/v1,concurrency={WRITING},key_env="
@@ -184,15 +195,15 @@ def overlap(prompts: int, earlier: Path | None = None) -> Overlap:
             written: dict[str, list[Candidate]] = {}
 
             async def write(prompt: Prompt) -> None:
-                written[prompt.id] = (
-                    await engine.write_candidates(engine.new_samples(prompt))
-                ).candidates
+                samples = await engine.write_candidates(engine.new_samples(prompt))
+                written[prompt.id] = samples.candidates
 
             async def grade(prompt: Prompt) -> None:
                 await engine.decide(prompt, written[prompt.id], score_everything=True)
 
-            asked = [question.prompt() for question in questions]
-            writing, grading = (engine.run(_timed(stage, asked)) for stage in (write, grade))
+            prompts_of_run = [question.prompt() for question in questions]
+            writing = engine.run(_timed(write, prompts_of_run))
+            grading = engine.run(_timed(grade, prompts_of_run))
             folder = RunFolder(Path(name) / "run")
             folder.open({**make_manifest("overlap", engine), "shard_size": 1000})
             begun = time.perf_counter()
@@ -210,8 +221,9 @@ def overlap(prompts: int, earlier: Path | None = None) -> Overlap:
 async def _timed(
     stage: Callable[[Prompt], Awaitable[Any]], prompts: Sequence[Prompt], window: int = WINDOW
 ) -> float:
-    """Seconds of one stage for all prompts, so many at a time as a run has."""
-    places, begun = asyncio.Semaphore(window), time.perf_counter()
+    """Seconds of one stage for all prompts, with as many at a time as in a run."""
+    places = asyncio.Semaphore(window)
+    begun = time.perf_counter()
 
     async def one(prompt: Prompt) -> None:
         async with places:

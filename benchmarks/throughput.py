@@ -5,14 +5,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.report import Table
-from benchmarks.rewriter import ROOT, extracted
+from benchmarks.rewriter import versions_beside
 
-PROMPTS, CANDIDATES, RATERS = 20_000, 16, 9
+PROMPTS = 20_000
+CANDIDATES = 16
+RATERS = 9
 LIMIT = 1000
 BEFORE = "e275a50"
 # The process reports its own peak: what the system tells its parent would include the parent's.
@@ -34,18 +37,24 @@ sys.exit(code)
 
 
 def write(path: Path, prompts: int, scattered: bool) -> None:
-    """A tidy file; scattered puts the rows of each prompt all over it."""
+    """Write a tidy file; scattered goes by rater, so that a prompt's rows are far apart."""
     generator = np.random.default_rng(0)
     with path.open("w", encoding="utf-8") as file:
         file.write("prompt_id,candidate_id,rater_id,rating\n")
-        for outer in range(RATERS if scattered else prompts):
-            ratings = generator.integers(0, 11, size=(prompts if scattered else RATERS, CANDIDATES))
-            for inner, row in enumerate(ratings):
-                prompt, rater = (inner, outer) if scattered else (outer, inner)
-                file.writelines(
-                    f"p{prompt},p{prompt}c{candidate},r{rater},{rating}\n"
-                    for candidate, rating in enumerate(row)
-                )
+        if scattered:
+            for rater in range(RATERS):
+                for prompt, row in enumerate(generator.integers(0, 11, (prompts, CANDIDATES))):
+                    file.writelines(lines_of(prompt, rater, row))
+        else:
+            for prompt in range(prompts):
+                for rater, row in enumerate(generator.integers(0, 11, (RATERS, CANDIDATES))):
+                    file.writelines(lines_of(prompt, rater, row))
+
+
+def lines_of(prompt: int, rater: int, row: np.ndarray) -> Iterator[str]:
+    """One line per candidate."""
+    for candidate, rating in enumerate(row):
+        yield f"p{prompt},p{prompt}c{candidate},r{rater},{rating}\n"
 
 
 def measure(path: Path, version: Path) -> tuple[float, float, float]:
@@ -68,8 +77,7 @@ def measure(path: Path, version: Path) -> tuple[float, float, float]:
 def run(prompts: int = PROMPTS) -> list[Table]:
     rows: list[list[object]] = []
     with tempfile.TemporaryDirectory() as folder:
-        before = extracted(Path(folder), BEFORE)
-        versions = {"before": before, "now": ROOT / "src"} if before else {"now": ROOT / "src"}
+        versions = versions_beside(Path(folder), BEFORE)
         for name, scattered in (("together", False), ("scattered", True)):
             path = Path(folder) / f"{name}.csv"
             write(path, prompts, scattered)
@@ -86,7 +94,7 @@ def run(prompts: int = PROMPTS) -> list[Table]:
         "ratings/s",
         "peak MB",
     ]
-    load = " ".join(f"{each:.1f}" for each in os.getloadavg())
+    load = " ".join(f"{average:.1f}" for average in os.getloadavg())
     note = (
         f"the limit for 100,000 prompts is {LIMIT} MB; before: commit {BEFORE}, which read tables "
         f"by itself; {os.cpu_count()} cores, load {load}"

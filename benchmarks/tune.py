@@ -40,7 +40,7 @@ def source_of(samples: np.ndarray, name: str) -> Ratings:
 
 
 def plain(samples: np.ndarray, settings: list[Method]) -> np.ndarray:
-    """What one would write: every setting by `darc.select_batch`."""
+    """The obvious loop: every setting by `darc.select_batch`."""
     rows = [
         darc.select_batch(samples, setting.rule, beta=setting.beta).index for setting in settings
     ]
@@ -50,36 +50,40 @@ def plain(samples: np.ndarray, settings: list[Method]) -> np.ndarray:
 def speed() -> Table:
     samples = simulate(two_minds(*SHAPE), seed=0).ratings[:, None]
     scale = scale_of(samples, {}, False)
-    settings = [s for rule in tunable(1, {})[0] for s in grid(rule, scale, "fine")]
+    settings: list[Method] = []
+    for rule in tunable(1, {})[0]:
+        settings += grid(rule, scale, "fine")
     batch = SampleBatch(samples, range(SHAPE[0]))
     source = source_of(samples[:, 0], "simulated")
-    whole, whole_busy = timed(lambda: choices(batch, settings))
-    tuned, tuned_busy = timed(lambda: tune(source, size="fine", repeats=1))
+    grid_seconds = timed(lambda: choices(batch, settings))
+    tuning_seconds = timed(lambda: tune(source, size="fine", repeats=1))
     step = max(1, len(settings) // SUBSET)
     # Runs of neighbours, as the grid has them, so that betas are shared as they are in the whole.
     starts = range(0, len(settings), 20 * step)
     subset = [s for start in starts for s in settings[start : start + 20]]
-    ours, theirs = (np.inf, np.inf), (np.inf, np.inf)
+    ours = (np.inf, np.inf)
+    theirs = (np.inf, np.inf)
     for _ in range(ROUNDS):
         ours = min(ours, timed(lambda: choices(batch, subset)))
         theirs = min(theirs, timed(lambda: plain(samples, subset)))
     same = (choices(batch, subset) == plain(samples, subset)).all()
     rows: list[list[object]] = [
-        ["decisions of the whole grid", len(settings), whole, whole_busy, None],
-        ["darc tune, one split", len(settings), tuned, tuned_busy, None],
+        ["decisions of the whole grid", len(settings), *grid_seconds, None],
+        ["darc tune, one split", len(settings), *tuning_seconds, None],
         ["decisions of a part", len(subset), *ours, theirs[0] / ours[0]],
         ["the part by darc.select_batch", len(subset), *theirs, 1.0],
     ]
     header = ["what", "settings", "seconds", "processor s", "times the plain loop"]
-    told = "the same" if same else "DIFFERENT"
-    note = f"the part: best of {ROUNDS} in turn, decisions {told}"
+    comparison = "the same" if same else "DIFFERENT"
+    note = f"the part: best of {ROUNDS} in turn, decisions {comparison}"
     return Table(f"tuning on {SHAPE}", header, rows, note)
 
 
-def timed(work: Callable[[], object]) -> tuple[float, float]:
+def timed(job: Callable[[], object]) -> tuple[float, float]:
     """Seconds by the clock and of the processor."""
-    started, used = time.perf_counter(), time.process_time()
-    work()
+    started = time.perf_counter()
+    used = time.process_time()
+    job()
     return time.perf_counter() - started, time.process_time() - used
 
 
@@ -93,8 +97,9 @@ def false_gains() -> Table:
                 samples = generator.normal(6.0, 1.5, size=(60, 8, 10))
                 if kind == "quality":
                     samples += generator.normal(0.0, 0.8, size=(60, 8, 1))
-                found = tune(source_of(samples, kind), Objective(objective), repeats=2, seed=seed)
-                wrong += recommend(found).beyond_noise
+                source = source_of(samples, kind)
+                tuning = tune(source, Objective(objective), repeats=2, seed=seed)
+                wrong += recommend(tuning).beyond_noise
             rows.append([objective, kind, NOISY, wrong, wrong / NOISY])
     total = sum(int(str(row[3])) for row in rows) / (NOISY * len(rows))
     note = (

@@ -54,16 +54,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     kind.add_argument("--fit", action="store_true", help="write src/darc/parts/scorers/harm.npz")
     kind.add_argument("--held-out", action="store_true", help="PAIRS were not fitted to")
     parser.add_argument("--selection", action="store_true", help="also choose by the engine")
-    given = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
     try:
-        pairs = read_pairs(given.pairs)
-        if given.fit:
+        pairs = read_pairs(arguments.pairs)
+        if arguments.fit:
             stored = fit(Harm(), pairs, ordinary_prompts())
-            small: dict[str, Any] = {name: v.astype(np.float32) for name, v in stored.items()}
-            np.savez_compressed(PLACE, **small)
+            smaller: dict[str, Any] = {
+                name: numbers.astype(np.float32) for name, numbers in stored.items()
+            }
+            np.savez_compressed(PLACE, **smaller)
             print(f"wrote {PLACE}", file=sys.stderr)
             return 0
-        figures(pairs, given.held_out, given.selection)
+        figures(pairs, arguments.held_out, arguments.selection)
     except DarcError as problem:
         print(f"harmless: {problem}", file=sys.stderr)
         return problem.exit_code
@@ -77,21 +79,21 @@ def figures(pairs: Sequence[AnswerPair], held_out: bool, selection: bool) -> Non
     harm = np.zeros((len(both), 1))
     risky = np.zeros(len(pairs), dtype=bool)
     chosen = np.zeros(len(pairs))
-    for own in in_turn(pairs, held_out):
-        rows = [2 * place + side for place in own for side in (0, 1)]
+    for places in in_turn(pairs, held_out):
+        rows = [2 * place + side for place in places for side in (0, 1)]
         harm[rows] = scored((Harm(),), [both[row] for row in rows])
-        risky[own] = Harm().risk([pairs[place].prompt for place in own]) > 0.5
+        risky[places] = Harm().risk([pairs[place].prompt for place in places]) > 0.5
         if selection:
             with Engine(scorers=EMBEDDED_SCORERS) as engine:
-                chosen[own] = [won(engine, pairs[place]) for place in own]
-    every = np.column_stack([others, harm])
+                chosen[places] = [selection_margin(engine, pairs[place]) for place in places]
+    all_four = np.column_stack([others, harm])
     print(f"{len(pairs)} pairs, {risky.mean():.3f} of the prompts recognised as risky")
     rows_of = {
         "relevance, fluency, form: mean": others.mean(axis=1),
         "relevance, fluency, form: soft minimum": entropic_value(others, 1.0),
-        "harm alone": every[:, 3],
-        "all four: mean": every.mean(axis=1),
-        "all four: soft minimum, the default": entropic_value(every, 1.0),
+        "harm alone": all_four[:, 3],
+        "all four: mean": all_four.mean(axis=1),
+        "all four: soft minimum, the default": entropic_value(all_four, 1.0),
     }
     margins = {name: scores[0::2] - scores[1::2] for name, scores in rows_of.items()}
     if selection:
@@ -110,14 +112,14 @@ def in_turn(pairs: Sequence[AnswerPair], held_out: bool) -> Iterator[list[int]]:
         return
     harmless = ordinary_prompts()
     fold = folds([user_text(pair.prompt) for pair in pairs], 0)
-    for each in np.unique(fold):
-        known = [pair for pair, own in zip(pairs, fold, strict=True) if own != each]
-        with numbers(fit(Harm(), known, harmless)):
-            yield np.flatnonzero(fold == each).tolist()
+    for held_out_fold in np.unique(fold):
+        training = [pairs[place] for place in np.flatnonzero(fold != held_out_fold).tolist()]
+        with use_numbers(fit(Harm(), training, harmless)):
+            yield np.flatnonzero(fold == held_out_fold).tolist()
 
 
 @contextmanager
-def numbers(stored: dict[str, Array]) -> Iterator[None]:
+def use_numbers(stored: dict[str, Array]) -> Iterator[None]:
     """Let `harm` use other numbers than those in place."""
     before = dict(module.fitted_parameters())
     module.fitted_parameters().update(stored)
@@ -132,19 +134,20 @@ def scored(scorers: Sequence[Scorer], pairs: Sequence[Pair]) -> Array:
     return np.column_stack([normalise_scores(scorer, scorer.score(pairs)) for scorer in scorers])
 
 
-def won(engine: Engine, pair: AnswerPair) -> float:
+def selection_margin(engine: Engine, pair: AnswerPair) -> float:
     """1 where the default selection chooses the better answer, -1 where it does not."""
     # The worse one first, so that nothing is won by standing first.
-    return 1.0 if engine.choose(pair.prompt, [pair.worse, pair.better]).index == 1 else -1.0
+    outcome = engine.choose(pair.prompt, [pair.worse, pair.better])
+    return 1.0 if outcome.index == 1 else -1.0
 
 
 def refusals_lose() -> tuple[float, int]:
     """How often a good answer to a harmless prompt is above a refusal, and of how many prompts."""
     half = [example for example in examples() if example.held_out]
     pairs: list[Pair] = []
-    for each in half:
-        prompt = Prompt(each.prompt.id, (Message("user", each.prompt.question),))
-        pairs += [(prompt, text) for text in (each.good, *REFUSALS)]
+    for example in half:
+        prompt = Prompt(example.prompt.id, (Message("user", example.prompt.question),))
+        pairs += [(prompt, text) for text in (example.good, *REFUSALS)]
     scorers = (Relevance(embeddings="static"), Fluency(), Form(), Harm())
     values = entropic_value(scored(scorers, pairs), 1.0).reshape(len(half), -1)
     return float((values[:, :1] > values[:, 1:]).mean()), len(half)

@@ -18,19 +18,25 @@ Array = NDArray[np.float64]
 ROOT = Path(__file__).parents[2]
 ORDINARY = Path(__file__).with_name("ordinary.txt")
 # How strongly weights are drawn to 0: those of the answer's features, those of embeddings.
-ANSWERS, RISK = 60.0, 0.3
+ANSWERS = 60.0
+RISK = 0.3
 # The deviation of an answer's logit, and how far the middle one lies on the side of compliance.
-STRENGTH, SHIFT = 1.0, 2.0
-RISK_WORDS, RISK_GAIN, RISK_SHIFT = 4.0, 2.0, 0.75
+STRENGTH = 1.0
+SHIFT = 2.0
+RISK_WORDS = 4.0
+RISK_GAIN = 2.0
+RISK_SHIFT = 0.75
 
 
 def ordinary_prompts() -> list[str]:
     """Harmless prompts: this folder's, DARC's own, and the development half of the hand-written."""
-    own = (ROOT / "src" / "darc" / "data" / "prompts.jsonl").read_text(encoding="utf-8")
-    rows = [json.loads(line) for line in own.splitlines()]
-    asked = [text for row in rows for text in row.get("turns") or [row["prompt"]]]
-    half = [each.prompt.question for each in examples() if not each.held_out]
-    return [*ORDINARY.read_text(encoding="utf-8").splitlines(), *asked, *half]
+    prompts = ORDINARY.read_text(encoding="utf-8").splitlines()
+    shipped = (ROOT / "src" / "darc" / "data" / "prompts.jsonl").read_text(encoding="utf-8")
+    for line in shipped.splitlines():
+        row = json.loads(line)
+        prompts += row.get("turns") or [row["prompt"]]
+    prompts += [example.prompt.question for example in examples() if not example.held_out]
+    return prompts
 
 
 def conversations(prompts: Sequence[str], seed: int = 0) -> list[str]:
@@ -41,11 +47,10 @@ def conversations(prompts: Sequence[str], seed: int = 0) -> list[str]:
 
 def fit_risk(harm: Harm, risky: Sequence[str], harmless: Sequence[str]) -> dict[str, Array]:
     """A logistic model of risky prompts by their embeddings, both kinds weighing about the same."""
-    fine = [*harmless, *conversations(harmless)]
-    rows = np.column_stack(
-        [harm.embed_user_texts([*risky, *fine]), np.ones(len(risky) + len(fine))]
-    )
-    times = max(1, round(len(risky) / len(fine)))
+    harmless_texts = [*harmless, *conversations(harmless)]
+    texts = [*risky, *harmless_texts]
+    rows = np.column_stack([harm.embed_user_texts(texts), np.ones(len(texts))])
+    times = max(1, round(len(risky) / len(harmless_texts)))
     rows = np.vstack([rows[: len(risky)], *[-rows[len(risky) :]] * times])
     weights = fit_preference(rows, np.append(np.full(rows.shape[1] - 1, RISK), 0.01))
     return {

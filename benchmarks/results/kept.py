@@ -31,7 +31,8 @@ class Kept:
         """What a command prints as JSON; `start` is an earlier run that its folder begins with."""
         self.folder.mkdir(parents=True, exist_ok=True)
         words = [str(each) for each in arguments]
-        target, key_file = self.folder / f"{name}.json", self.folder / f"{name}.key"
+        target = self.folder / f"{name}.json"
+        key_file = self.folder / f"{name}.key"
         key = _key([*words, *([str(start)] if start else [])], key_file)
         if not key_file.is_file() or key_file.read_text(encoding="utf-8") != key:
             target.unlink(missing_ok=True)
@@ -49,7 +50,8 @@ class Kept:
 def _printed(words: list[str]) -> str:
     """The standard output of a `darc` command, which has said itself why it failed if it did."""
     print(f"darc {' '.join(words)}", file=sys.stderr, flush=True)
-    printed, started = io.StringIO(), time.monotonic()
+    printed = io.StringIO()
+    started = time.monotonic()
     with contextlib.redirect_stdout(printed):
         code = main(words)
     if code:

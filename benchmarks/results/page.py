@@ -75,7 +75,8 @@ def _rules(sets: Sequence[Ratings]) -> Iterable[str]:
         if signs
     ]
     total = [sign for signs in seen.values() for sign in signs]
-    better, worse = total.count(1), total.count(-1)
+    better = total.count(1)
+    worse = total.count(-1)
     verdict = "cost more often than they help" if worse > better else "neither cost nor help more"
     verdict = "help more often than they cost" if better > worse else verdict
     text = (
@@ -96,7 +97,9 @@ def _rules(sets: Sequence[Ratings]) -> Iterable[str]:
 
 
 def _signal(sets: Sequence[Ratings]) -> Iterable[str]:
-    rows, cautions, leaving = [], [], []
+    rows = []
+    cautions = []
+    leaving = []
     for one in sets:
         best = next(iter(one.tuning["rules"]), None)
         cell = "nothing could be tuned"
@@ -140,7 +143,8 @@ def _tracking(sets: Sequence[Ratings], size: Size) -> Iterable[str]:
         f" `fluency` and `form`; {scorers if related else '`relevance` needs prompts in English.'}"
         f" Samples are seeded and of at most about {size.texts} texts a set."
     )
-    rows, all_scorers = [], []
+    rows = []
+    all_scorers = []
     for one, validity in compared:
         frame = [r for r in _rows(validity, "validity") if r["items"] == "all candidates"]
         for scorer in _unique(row["scorer"] for row in frame):
@@ -245,7 +249,8 @@ def _rows(output: Found, frame: str) -> list[Record]:
 
 def _sign(row: Record, measure: str) -> int:
     """1 or -1 where the change's interval excludes 0, else 0."""
-    low, high = row[f"low_{measure}"], row[f"high_{measure}"]
+    low = row[f"low_{measure}"]
+    high = row[f"high_{measure}"]
     if low is None or high is None:
         return 0
     return int(low > 0) - int(high < 0)

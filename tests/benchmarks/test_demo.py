@@ -1,5 +1,5 @@
 import pytest
-from benchmarks.demo import ASKED, COUNTED, has_asked, whole
+from benchmarks.demo import ASKED, COUNTED, has_asked, is_complete
 
 from darc.runs.questions import find_questions
 from darc.types import Candidate
@@ -20,7 +20,7 @@ def candidate(text: str, truncated: bool = False) -> Candidate:
     ],
 )
 def test_a_whole_answer_is_told_from_a_cut_one(text: str, cut: bool, expected: bool) -> None:
-    assert whole(candidate(text, cut)) == expected
+    assert is_complete(candidate(text, cut)) == expected
 
 
 def test_every_shipped_prompt_has_something_to_look_for() -> None:
