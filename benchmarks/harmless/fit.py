@@ -1,6 +1,5 @@
 """Fitting the numbers of `harm` to people's choices."""
 
-import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,11 +10,11 @@ from tests.parts.scorers.answers import examples
 
 from darc.parts.scorers import Harm
 from darc.parts.scorers.harm import user_text
+from darc.runs.questions import EXAMPLES, find_questions
 from darc.train.head import AnswerPair, fit_preference
 
 Array = NDArray[np.float64]
 
-ROOT = Path(__file__).parents[2]
 ORDINARY = Path(__file__).with_name("ordinary.txt")
 # How strongly weights are drawn to 0: those of the answer's features, those of embeddings.
 ANSWERS = 60.0
@@ -31,10 +30,8 @@ RISK_SHIFT = 0.75
 def ordinary_prompts() -> list[str]:
     """Harmless prompts: this folder's, DARC's own, and the development half of the hand-written."""
     prompts = ORDINARY.read_text(encoding="utf-8").splitlines()
-    shipped = (ROOT / "src" / "darc" / "data" / "prompts.jsonl").read_text(encoding="utf-8")
-    for line in shipped.splitlines():
-        row = json.loads(line)
-        prompts += row.get("turns") or [row["prompt"]]
+    for question in find_questions(EXAMPLES):
+        prompts += question.turns
     prompts += [example.prompt.question for example in examples() if not example.held_out]
     return prompts
 

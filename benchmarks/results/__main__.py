@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.results.kept import Kept
 from benchmarks.results.measure import FULL, QUICK, measure
+from benchmarks.results.output_cache import OutputCache
 from benchmarks.results.page import page
 from darc.errors import DarcError
 from darc.files import atomic_writer
@@ -41,20 +41,39 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="FOLDER",
         help="where outputs stay (default: results; with --quick build/results-quick)",
     )
-    parser.add_argument("--generator", default="embedded", help="of the pool (default: embedded)")
-    parser.add_argument("--prompts", default=EXAMPLES, help="of the pool (default: DARC's own)")
+    parser.add_argument(
+        "--generator", default="embedded", help="what writes the pool (default: embedded)"
+    )
+    parser.add_argument(
+        "--prompts", default=EXAMPLES, help="prompts of the pool (default: DARC's own)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
-    given = parser.parse_args(argv)
-    out = given.out or Path("build/results-quick.md" if given.quick else "docs/results.md")
-    work = given.work or Path("build/results-quick" if given.quick else "results")
-    size = QUICK if given.quick else FULL
+    arguments = parser.parse_args(argv)
+    if arguments.quick:
+        size = QUICK
+        default_page = Path("build/results-quick.md")
+        default_folder = Path("build/results-quick")
+        command = "make results DATA=FOLDER QUICK=1"
+    else:
+        size = FULL
+        default_page = Path("docs/results.md")
+        default_folder = Path("results")
+        command = "make results DATA=FOLDER"
+    out = arguments.out or default_page
+    folder = arguments.work or default_folder
     started = time.monotonic()
     try:
-        found = measure(given.data, Kept(work), size, given.generator, given.prompts, given.seed)
-        command = f"make results DATA=FOLDER{' QUICK=1' * given.quick}"
+        findings = measure(
+            arguments.data,
+            OutputCache(folder),
+            size,
+            arguments.generator,
+            arguments.prompts,
+            arguments.seed,
+        )
         out.parent.mkdir(parents=True, exist_ok=True)
         with atomic_writer(out) as file:
-            file.write(page(found, command, f"{work}/", given.quick))
+            file.write(page(findings, command, f"{folder}/", arguments.quick))
     except DarcError as problem:
         print(f"results: {problem}", file=sys.stderr)
         return problem.exit_code

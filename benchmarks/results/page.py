@@ -7,10 +7,10 @@ from benchmarks.results.measure import (
     FAMILIES,
     KINDS,
     POOL,
+    CommandOutput,
     Findings,
-    Found,
-    PoolFound,
-    Ratings,
+    PoolFindings,
+    SetFindings,
     Size,
 )
 from darc.decide.registry import DEFAULT_RULE
@@ -24,95 +24,110 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 Record = dict[str, Any]
 
 
-def page(found: Findings, command: str, place: str, quick: bool) -> str:
+def page(findings: Findings, command: str, place: str, quick: bool) -> str:
     """The whole page; `command` makes it, and the commands' outputs are in `place`."""
-    parts = ["# Results", _intro(found, command, place)]
+    parts = ["# Results", _intro(findings, command, place)]
     if quick:
         parts.append("**A quick page, of small samples: it shows that everything runs, no more.**")
-    parts += ["## Rules on people's ratings", *_rules(found.sets)]
-    parts += ["## Is the disagreement signal, and does any setting help?", *_signal(found.sets)]
+    parts += ["## Rules on people's ratings", *_rules(findings.sets)]
+    parts += ["## Is the disagreement signal, and does any setting help?", *_signal(findings.sets)]
     parts.append("## Does sensitivity to rewrites track people's disagreement?")
-    whose = "of the embedded model" if found.pool.embedded else f"by {found.pool.generator}"
-    parts += [*_tracking(found.sets, found.size), f"## A pool {whose}"]
-    parts += [*_pool(found.pool, found.size), "### Families of rewrites", *_families(found.pool)]
+    parts += _tracking(findings.sets, findings.size)
+    if findings.pool.embedded:
+        parts.append("## A pool of the embedded model")
+    else:
+        parts.append(f"## A pool by {findings.pool.generator}")
+    parts += _pool(findings.pool, findings.size)
+    parts.append("### Families of rewrites")
+    parts += _families(findings.pool)
     return "\n\n".join(parts) + "\n"
 
 
-def _intro(found: Findings, command: str, place: str) -> str:
+def _intro(findings: Findings, command: str, place: str) -> str:
     return (
-        f"What DARC's own commands say of {_count(len(found.sets), 'set')} of human ratings, and of"
-        f" a pool of answers by a small model. `{command}` makes this page; every measurement on it"
-        f" was printed by a `darc` command, whose output stays in `{place}`. A star marks a change"
-        " against Best-of-K whose 95 % interval (paired resamples of the prompts) excludes 0."
-        " Nothing that selected is judged: half of the raters, or of the rewrites, selects and the"
-        f" other half judges, averaged over {found.size.repeats} splits."
+        f"What DARC's own commands say of {_count(len(findings.sets), 'set')} of human ratings, and"
+        f" of a pool of answers by a small model. `{command}` makes this page; every measurement on"
+        f" it was printed by a `darc` command, whose output stays in `{place}`. A star marks a"
+        " change against Best-of-K whose 95 % interval (paired resamples of the prompts) excludes"
+        " 0. Nothing that selected is judged: half of the raters, or of the rewrites, selects and"
+        f" the other half judges, averaged over {findings.size.repeats} splits."
     )
 
 
-def _rules(sets: Sequence[Ratings]) -> Iterable[str]:
+def _rules(sets: Sequence[SetFindings]) -> Iterable[str]:
     rows = []
-    seen: dict[str, list[int]] = {measure: [] for measure in MEASURES}
-    default: list[int] = []
-    for one in sets:
-        for subset in _unique(row["subset"] for row in _rows(one.evaluation, "human")):
-            changes = _changes(one.evaluation, subset)
+    paper_signs: dict[str, list[int]] = {measure: [] for measure in MEASURES}
+    default_signs: list[int] = []
+    for rated_set in sets:
+        for subset in _unique(row["subset"] for row in _rows(rated_set.evaluation, "human")):
+            changes = _changes(rated_set.evaluation, subset)
             cells = []
             for measure in MEASURES:
-                if measure == "tradeoff" and not one.tradeoff_known:
+                if measure == "tradeoff" and not rated_set.tradeoff_known:
                     cells.append("cannot be judged")
                     continue
                 cells.append(_moved(changes, measure))
                 for row in changes:
-                    (default if row["method"] == DEFAULT_RULE else seen[measure]).append(
-                        _sign(row, measure)
-                    )
-            rows.append([one.name, subset, *cells])
+                    sign = _sign(row, measure)
+                    if row["method"] == DEFAULT_RULE:
+                        default_signs.append(sign)
+                    else:
+                        paper_signs[measure].append(sign)
+            rows.append([rated_set.name, subset, *cells])
     yield _table(["set", "prompts", "held-out mean", "tradeoff", "CVaR 10 %"], rows)
-    said = [
+    counts = [
         f"the {MEASURES[measure]} is raised in {signs.count(1)} and lowered in {signs.count(-1)} of"
         f" {len(signs)} comparisons"
-        for measure, signs in seen.items()
+        for measure, signs in paper_signs.items()
         if signs
     ]
-    total = [sign for signs in seen.values() for sign in signs]
-    better = total.count(1)
-    worse = total.count(-1)
-    verdict = "cost more often than they help" if worse > better else "neither cost nor help more"
-    verdict = "help more often than they cost" if better > worse else verdict
+    all_signs = [sign for signs in paper_signs.values() for sign in signs]
     text = (
-        f"The paper reports gains of all three on its own ratings. Here {'; '.join(said)}: beyond"
+        f"The paper reports gains of all three on its own ratings. Here {'; '.join(counts)}: beyond"
+        f" noise the paper's rules {_verdict(all_signs)}. `{DEFAULT_RULE}`, the default, raises"
+        f" {default_signs.count(1)} and lowers {default_signs.count(-1)} of its"
+        f" {len(default_signs)}. Where nothing differs, one interval in twenty excludes 0 by luck."
     )
-    text += f" noise the paper's rules {verdict}. `{DEFAULT_RULE}`, the default, raises"
-    text += f" {default.count(1)} and lowers {default.count(-1)} of its {len(default)}."
-    text += " Where nothing differs, one interval in twenty excludes"
-    text += " 0 by luck."
-    if blind := [one.name for one in sets if not one.tradeoff_known]:
+    blind = [rated_set.name for rated_set in sets if not rated_set.tradeoff_known]
+    if blind:
         text += f" On {_listed(blind)} no split both selects and judges with a sigma, for there are"
         text += " too few raters, so the tradeoff cannot be judged."
     yield text
-    for one in sets:
-        yield f"### {one.name}"
-        left_out = () if one.tradeoff_known else ("tradeoff",)
-        yield from _change_table(one.evaluation, one.name, left_out)
+    for rated_set in sets:
+        yield f"### {rated_set.name}"
+        left_out = () if rated_set.tradeoff_known else ("tradeoff",)
+        yield from _change_table(rated_set.evaluation, rated_set.name, left_out)
 
 
-def _signal(sets: Sequence[Ratings]) -> Iterable[str]:
+def _verdict(signs: Sequence[int]) -> str:
+    """Whether changes beyond noise are more often gains or losses."""
+    better = signs.count(1)
+    worse = signs.count(-1)
+    if better > worse:
+        return "help more often than they cost"
+    if worse > better:
+        return "cost more often than they help"
+    return "neither cost nor help more"
+
+
+def _signal(sets: Sequence[SetFindings]) -> Iterable[str]:
     rows = []
     cautions = []
     leaving = []
-    for one in sets:
-        best = next(iter(one.tuning["rules"]), None)
+    for rated_set in sets:
+        best = next(iter(rated_set.tuning["rules"]), None)
         cell = "nothing could be tuned"
         if best is not None:
             low, high = best["interval"]
             cell = f"{best['setting']}: {best['gain']:+.3f} ({low:+.3f} to {high:+.3f})"
-        recommended = one.tuning["recommended"]
-        rows.append([one.name, one.diagnosis["sentences"][0], cell, recommended])
-        if one.tuning["beyond_noise"]:
-            leaving.append(one.name)
-        care = " Take its gain with care." if one.name in leaving else ""
-        copied = [note for note in one.diagnosis["notes"] if "copied rows" in note]
-        cautions += [f"{one.name}: {note}{care}" for note in copied]
+        recommended = rated_set.tuning["recommended"]
+        rows.append([rated_set.name, rated_set.diagnosis["sentences"][0], cell, recommended])
+        care = ""
+        if rated_set.tuning["beyond_noise"]:
+            leaving.append(rated_set.name)
+            care = " Take its gain with care."
+        copied = [note for note in rated_set.diagnosis["notes"] if "copied rows" in note]
+        cautions += [f"{rated_set.name}: {note}{care}" for note in copied]
     header = [
         "set",
         "`darc diagnose`, first sentence",
@@ -129,44 +144,53 @@ def _signal(sets: Sequence[Ratings]) -> Iterable[str]:
     yield from cautions
 
 
-def _tracking(sets: Sequence[Ratings], size: Size) -> Iterable[str]:
-    compared = [(one, one.validity) for one in sets if one.validity is not None]
-    if without := [one.name for one in sets if one.validity is None]:
+def _tracking(sets: Sequence[SetFindings], size: Size) -> Iterable[str]:
+    compared = [
+        (rated_set, rated_set.validity) for rated_set in sets if rated_set.validity is not None
+    ]
+    without = [rated_set.name for rated_set in sets if rated_set.validity is None]
+    if without:
         yield f"No texts are there for {_listed(without)}."
     if not compared:
         return
-    related = [one.name for one, _ in compared if "relevance" in one.scorers]
-    scorers = f"`relevance` is used on {_listed(related)} alone, for it needs prompts in English."
+    related = [rated_set.name for rated_set, _ in compared if "relevance" in rated_set.scorers]
+    relevance = "`relevance` needs prompts in English."
+    if related:
+        relevance = (
+            f"`relevance` is used on {_listed(related)} alone, for it needs prompts in English."
+        )
     yield (
         f"The paper's central empirical claim. Each text gets up to {size.rewrites} rewrites by"
         " rule; the proxy's sigma over them is compared with the raters' sigma. The scorers are"
-        f" `fluency` and `form`; {scorers if related else '`relevance` needs prompts in English.'}"
-        f" Samples are seeded and of at most about {size.texts} texts a set."
+        f" `fluency` and `form`; {relevance}"
+        f" Samples are seeded and of at most about {size.texts} texts per set."
     )
     rows = []
     all_scorers = []
-    for one, validity in compared:
+    for rated_set, validity in compared:
         frame = [r for r in _rows(validity, "validity") if r["items"] == "all candidates"]
         for scorer in _unique(row["scorer"] for row in frame):
             cells = {row["metric"]: row for row in frame if row["scorer"] == scorer}
             shown = [_with_interval(cells[metric]) for metric in VALIDITY]
-            rows.append([one.name, scorer, cells["spearman"]["n"], *shown])
+            rows.append([rated_set.name, scorer, cells["spearman"]["n"], *shown])
             if scorer == "all":
                 all_scorers.append(cells["spearman"])
     header = ["set", "scorer", "texts", "Spearman", "partial Spearman", "Jaccard at 20 %"]
     yield _table(header, rows)
-    yield tracked(all_scorers, [one.name for one, _ in compared])
+    yield tracked(all_scorers, [rated_set.name for rated_set, _ in compared])
 
 
-def tracked(found: Sequence[Record], names: Sequence[str]) -> str:
+def tracked(correlations: Sequence[Record], names: Sequence[str]) -> str:
     """What the rank correlations of all scorers together say."""
-    values = [row["value"] for row in found if row["value"] is not None]
+    values = [row["value"] for row in correlations if row["value"] is not None]
     if not values:
         return "No rank correlation could be computed."
-    highest = max([row["high"] for row in found if row["high"] is not None], default=1.0)
-    text = "With all scorers together the rank correlation lies between"
-    text += f" {min(values):.2f} and {max(values):.2f}. The paper reports {PAPER_CORRELATION:g} for"
-    text += " a learned reward model and its own raters; "
+    highest = max([row["high"] for row in correlations if row["high"] is not None], default=1.0)
+    text = (
+        f"With all scorers together the rank correlation lies between {min(values):.2f} and"
+        f" {max(values):.2f}. The paper reports {PAPER_CORRELATION:g} for a learned reward model"
+        " and its own raters; "
+    )
     if highest < PAPER_CORRELATION:
         text += "every interval here lies below that: it does not reproduce here."
     elif max(values) < PAPER_CORRELATION:
@@ -179,17 +203,20 @@ def tracked(found: Sequence[Record], names: Sequence[str]) -> str:
         f"those of {_listed([name for name in names if KINDS.get(name) == kind])} are {kind}"
         for kind in kinds
     ]
-    text += f" Of the texts, {_listed(about)}." if about else ""
+    if about:
+        text += f" Of the texts, {_listed(about)}."
     return f"{text} Check before taking rewrites for raters (`darc eval RUN RATINGS`)."
 
 
-def _pool(pool: PoolFound, size: Size) -> Iterable[str]:
+def _pool(pool: PoolFindings, size: Size) -> Iterable[str]:
     turns = pool.run["prompts"]
     whose = "that come with DARC" if pool.own_prompts else "of a file"
     more = f" ({turns} with second turns)" if turns > pool.questions else ""
     scorers = _listed(pool.scorers)
-    answers = f"K = {size.k} answers of up to {size.tokens} tokens"
-    answers = answers if pool.embedded else f"up to {size.k} answers to each"
+    if pool.embedded:
+        answers = f"K = {size.k} answers of up to {size.tokens} tokens"
+    else:
+        answers = f"up to {size.k} answers to each"
     yield (
         f"{pool.generator}, {pool.questions} prompts {whose}{more}, {answers},"
         f" {size.rewrites} rewrites by rule, the scorers {scorers}."
@@ -207,23 +234,24 @@ def _pool(pool: PoolFound, size: Size) -> Iterable[str]:
     yield f"{pool.evaluation['frames']['latency']['note']} Times are of the machine that made it."
 
 
-def _families(pool: PoolFound) -> Iterable[str]:
+def _families(pool: PoolFindings) -> Iterable[str]:
     frame = pool.families["frames"].get("families", {"rows": [], "note": ""})
-    rows = [
-        [f"{row[c]:.3f}" if isinstance(row[c], float) else _dash(row[c]) for c in FAMILY_COLUMNS]
-        for row in frame["rows"]
-    ]
+    rows = [[_cell(row[column]) for column in FAMILY_COLUMNS] for row in frame["rows"]]
     shown = _unique(row["family"] for row in frame["rows"])
     if shown:
         yield _table(FAMILY_COLUMNS, rows)
         yield f"The same answers, rewritten by {_listed(shown)}. {frame['note']}"
-    if missing := [family for family in FAMILIES if family not in shown]:
+    missing = [family for family in FAMILIES if family not in shown]
+    if missing:
         yield f"Rewriting by {_listed(missing)} left nothing to compare."
-    refused = [one for one in pool.families["warnings"] if "rewrites were refused" in one]
-    yield from [f"{one.replace(POOL, FAMILIES[0], 1)}." for one in refused]
+    for warning in pool.families["warnings"]:
+        if "rewrites were refused" in warning:
+            yield f"{warning.replace(POOL, FAMILIES[0], 1)}."
 
 
-def _change_table(evaluation: Found, source: str, left_out: Sequence[str] = ()) -> Iterable[str]:
+def _change_table(
+    evaluation: CommandOutput, source: str, left_out: Sequence[str] = ()
+) -> Iterable[str]:
     """Best-of-K's mean, and a table of the changes of all other rules on all prompts."""
     base = next(row for row in _rows(evaluation, "human") if row["source"] == source)
     yield f"Best-of-K: mean {base['mean']:.3f}. Changes against it:"
@@ -235,15 +263,17 @@ def _change_table(evaluation: Found, source: str, left_out: Sequence[str] = ()) 
     yield _table(["rule", *(MEASURES[measure] for measure in shown)], rows)
 
 
-def _changes(evaluation: Found, subset: str) -> list[Record]:
+def _changes(evaluation: CommandOutput, subset: str) -> list[Record]:
     """The rows of the rules other than Best-of-K, by name."""
     rows = [
-        r for r in _rows(evaluation, "human") if r["subset"] == subset and r["method"] != "mean"
+        row
+        for row in _rows(evaluation, "human")
+        if row["subset"] == subset and row["method"] != "mean"
     ]
     return sorted(rows, key=lambda row: str(row["method"]))
 
 
-def _rows(output: Found, frame: str) -> list[Record]:
+def _rows(output: CommandOutput, frame: str) -> list[Record]:
     return list(output["frames"][frame]["rows"])
 
 
@@ -262,8 +292,9 @@ def _moved(changes: Sequence[Record], measure: str) -> str:
         return "not known"
     parts = []
     for word, sign in (("raised", 1), ("lowered", -1)):
-        found = [row["method"] for row in changes if _sign(row, measure) == sign]
-        parts += [f"{word} by {', '.join(found)}"] if found else []
+        rules = [row["method"] for row in changes if _sign(row, measure) == sign]
+        if rules:
+            parts.append(f"{word} by {', '.join(rules)}")
     return "; ".join(parts) or "changed by none beyond noise"
 
 
@@ -280,20 +311,27 @@ def _change(row: Record, measure: str) -> str:
 def _with_interval(row: Record) -> str:
     if row["value"] is None:
         return "-"
-    span = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
-    return f"{row['value']:.2f}{span}"
+    if row["low"] is None:
+        return f"{row['value']:.2f}"
+    return f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
 
 
-def _dash(cell: object) -> str:
-    return "-" if cell is None else str(cell)
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return str(value)
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(
-        f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |"
-        for line in lines
-    )
+    return "\n".join(_table_line(line) for line in lines)
+
+
+def _table_line(cells: Sequence[object]) -> str:
+    escaped = [str(cell).replace("|", "\\|") for cell in cells]
+    return f"| {' | '.join(escaped)} |"
 
 
 def _unique(values: Iterable[Any]) -> list[Any]:
@@ -302,8 +340,11 @@ def _unique(values: Iterable[Any]) -> list[Any]:
 
 def _count(number: int, noun: str) -> str:
     word = NUMBERS[number] if number < len(NUMBERS) else str(number)
-    return f"{word} {noun}{'s' * (number != 1)}"
+    return f"{word} {noun}" if number == 1 else f"{word} {noun}s"
 
 
 def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1] if words else ""]))
+    """The words with commas, and the last one after "and"."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -18,7 +18,7 @@ from darc.files import atomic_writer
 
 
 @dataclass(frozen=True)
-class Kept:
+class OutputCache:
     """A folder with `NAME.json` for each command, and `NAME` for the run that it makes.
 
     An output is used again while the command, the files that it reads and DARC's code are the same;
@@ -30,10 +30,13 @@ class Kept:
     def output(self, name: str, *arguments: str | Path, start: Path | None = None) -> Any:
         """What a command prints as JSON; `start` is an earlier run that its folder begins with."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        words = [str(each) for each in arguments]
+        words = [str(argument) for argument in arguments]
         target = self.folder / f"{name}.json"
         key_file = self.folder / f"{name}.key"
-        key = _key([*words, *([str(start)] if start else [])], key_file)
+        inputs = [*words]
+        if start is not None:
+            inputs.append(str(start))
+        key = _key(inputs, key_file)
         if not key_file.is_file() or key_file.read_text(encoding="utf-8") != key:
             target.unlink(missing_ok=True)
             shutil.rmtree(self.folder / name, ignore_errors=True)
@@ -60,25 +63,26 @@ def _printed(words: list[str]) -> str:
     return printed.getvalue()
 
 
-def _key(words: list[str], own: Path) -> str:
-    """A hash of a command, the files and earlier outputs that it names (not its own), the code."""
-    found = hashlib.sha256(_code().encode())
+def _key(words: list[str], key_file: Path) -> str:
+    """A hash of a command, the files and earlier outputs that it names, and the code."""
+    digest = hashlib.sha256(_code().encode())
     for word in words:
-        found.update(f"{len(word)} {word}".encode())
+        digest.update(f"{len(word)} {word}".encode())
         path = Path(word.removeprefix("given:"))
         for file in (path, path.with_name(f"{path.name}.key")):
-            if file != own and file.is_file():
-                found.update(file.read_bytes())
-    return found.hexdigest()
+            # A command's own key is what is being computed.
+            if file != key_file and file.is_file():
+                digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 @cache
 def _code() -> str:
     """A hash of all files of the installed DARC."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     root = Path(darc.__file__).parent
     for path in sorted(root.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            found.update(f"{path.relative_to(root)} {path.stat().st_size}".encode())
-            found.update(path.read_bytes())
-    return found.hexdigest()
+            digest.update(f"{path.relative_to(root)} {path.stat().st_size}".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
