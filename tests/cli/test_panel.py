@@ -114,7 +114,7 @@ def test_scorers_bring_rewrites_back(server: FakeServer, capsys: Out) -> None:
     ("given", "words"),
     [
         (["--panel", "2", "--scorer", "form"], "a panel and scorers are given"),
-        (["--repeats", "2", "--scorer", "form"], "--repeats is a panel's"),
+        (["--repeats", "2", "--scorer", "form"], "--repeats needs a panel"),
         (["--repeats", "0"], "repeats is 0"),
         (["--criteria", "a,,b"], "criteria[1] is ''"),
         (["--panel", "x"], "'x' is not a panel"),

@@ -23,7 +23,7 @@ def test_a_script_without_a_main_block_is_told_to_have_one(tmp_path: Path) -> No
     assert done.stdout == ""
     assert done.stderr.count("Traceback") == 1
     told = done.stderr.splitlines()[-1]
-    assert told.startswith("darc.errors.InputError: no worker process could begin; ")
+    assert told.startswith("darc.errors.InputError: no worker process could be started; ")
     assert told.endswith('below a line: if __name__ == "__main__":')
 
 

@@ -58,7 +58,7 @@ def run(settings: CalibrateSettings) -> None:
             _print(calibration, settings.top)
     if settings.show is None and settings.out is not None:
         sys.stdout.flush()
-        say(f"the calibration is {settings.out}")
+        say(f"wrote the calibration to {settings.out}")
 
 
 def _read(file: str) -> "tuple[Calibrations, str]":

@@ -52,7 +52,7 @@ def _write_page(outcome: "Outcome", settings: "OutcomeSettings") -> None:
         return
     with atomic_writer(settings.html) as file:
         file.write(outcome.to_html())
-    say(f"the page is {settings.html}")
+    say(f"wrote the page to {settings.html}")
 
 
 def print_outcome(outcome: "Outcome", details: bool = False) -> None:

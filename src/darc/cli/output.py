@@ -33,7 +33,9 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[object]], **optio
     print(text_table(header, rows, **options))
 
 
-def draw(path: Path | None, make: Callable[[], "Figure"], words: str = "the picture is") -> None:
+def draw(
+    path: Path | None, make: Callable[[], "Figure"], words: str = "wrote the picture to"
+) -> None:
     """Draw the picture that is wanted, whole or not at all."""
     if path is None:
         return

@@ -84,7 +84,7 @@ def _write_settings(tuned: "Tuned", advice: "Advice", settings: TuneSettings) ->
         return
     with atomic_writer(settings.out) as file:
         file.write(settings_toml(tuned, advice.setting, RULE_COMMANDS))
-    say(f"the settings are {settings.out}")
+    say(f"wrote the settings to {settings.out}")
 
 
 def print_tuned(tuned: "Tuned", advice: "Advice") -> None:

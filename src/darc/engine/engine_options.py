@@ -136,7 +136,7 @@ class EngineOptions:
         changes = self._panel_changes()
         if not use_panel:
             if changes:
-                raise InputError(f"--{min(changes)} is a panel's", "add --panel, and no --scorer")
+                raise InputError(f"--{min(changes)} needs a panel", "add --panel, and no --scorer")
             if "scorers" in self.objects and not has_scorers:
                 raise InputError("there is no scorer", "give at least one")
             return None

@@ -96,7 +96,7 @@ class Workers:
             if type(problem).__name__ not in ("ProcessExpired", "BrokenProcessPool"):
                 raise
             if not self._any_began.value:
-                raise InputError("no worker process could begin", _MAIN_GUARD_HINT) from None
+                raise InputError("no worker process could be started", _MAIN_GUARD_HINT) from None
             raise DarcError(f"a worker process ended ({problem})") from None
 
     async def compute(

@@ -34,7 +34,7 @@ def path_below_v1(scope: Mapping[str, Any]) -> str:
         if decoded == path:
             return sent.removeprefix(_PREFIX).decode("latin-1")
         path = decoded
-    raise Problem(400, "the path is encoded again and again", code="bad_path")
+    raise Problem(400, "the path is encoded too many times", code="bad_path")
 
 
 def _check_reading(path: bytes) -> None:
@@ -45,4 +45,4 @@ def _check_reading(path: bytes) -> None:
             raise Problem(404, "the path leads out of /v1", code="not_found")
     is_utf8 = path.decode(errors="ignore").encode() == path
     if not is_utf8 or b"\\" in path or _CONTROL_CHARACTERS.search(path):
-        raise Problem(400, "the path has characters that no path has", code="bad_path")
+        raise Problem(400, "the path has characters that are not allowed", code="bad_path")

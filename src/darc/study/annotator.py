@@ -100,7 +100,7 @@ class AnnotatorPages:
         """Take the answers to the questions on the instructions."""
         tries = fields.get("tries", "")
         if tries not in ("0", "1"):
-            raise Problem(400, "The form is not whole; open your link again.")
+            raise Problem(400, "The form is incomplete; open your link again.")
         right = all(
             _chosen_text(fields, number, question.choices) == question.answer
             for number, question in enumerate(self._config.comprehension)
