@@ -30,12 +30,15 @@ def make_source(
         "questions": [f"question {p}" for p in range(prompts)],
         "texts": [[f"answer {p} {k}" for k in range(candidates)] for p in range(prompts)],
     }
+    scorer_names = [f"s{m}" for m in range(scorers)]
+    if scorers == 1:
+        scorer_names = [""]
     return Ratings(
         name=name,
         kind=kind,
         prompt_ids=[f"p{p:03d}" for p in range(prompts)],
         candidate_ids=[[f"c{k}" for k in range(candidates)] for _ in range(prompts)],
-        scorers=[""] if scorers == 1 else [f"s{m}" for m in range(scorers)],
+        scorers=scorer_names,
         samples=samples,
         raters=numbers,
         rater_names=[f"r{i}" for i in range(raters)],

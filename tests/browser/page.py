@@ -52,11 +52,12 @@ class Browser:
         Each is photographed where DARC_SCREENSHOTS names a folder.
         """
         size = self.script("return [innerWidth, innerHeight]")
+        folder = os.environ.get("DARC_SCREENSHOTS")
         for width in WIDTHS.values():
             self.resize(width)
             for scheme in ("light", "dark"):
                 self.prefer(scheme)
-                if folder := os.environ.get("DARC_SCREENSHOTS"):
+                if folder:
                     self.screenshot(Path(folder) / f"{name}-{width}-{scheme}.png")
                 yield width, scheme
         self.prefer("light")
@@ -71,9 +72,9 @@ class Browser:
         log = self.driver.get_log("browser")
         return [entry["message"] for entry in log if entry["level"] in ("SEVERE", "WARNING")]
 
-    def script(self, text: str, *given: object) -> Any:
+    def script(self, text: str, *arguments: object) -> Any:
         """The result of a script in the page."""
-        return self.driver.execute_script(text, *given)
+        return self.driver.execute_script(text, *arguments)
 
     def command(self, name: str, settings: dict[str, Any]) -> Any:
         """A command of the browser's own protocol."""
@@ -93,14 +94,14 @@ class Browser:
     def faults(self, axe: str) -> list[str]:
         """What axe-core, given as its source, finds to be a serious or critical fault."""
         self.script(f"if (!window.axe) {{ {axe} }}")
-        found = self.driver.execute_async_script(
-            "let done = arguments[0]; axe.run().then(found => done(found.violations))"
+        violations = self.driver.execute_async_script(
+            "let done = arguments[0]; axe.run().then(result => done(result.violations))"
         )
         return [
-            f"{each['id']}: {node['html'][:200]} ({node['failureSummary']})"
-            for each in found
-            if each["impact"] in ("serious", "critical")
-            for node in each["nodes"]
+            f"{violation['id']}: {node['html'][:200]} ({node['failureSummary']})"
+            for violation in violations
+            if violation["impact"] in ("serious", "critical")
+            for node in violation["nodes"]
         ]
 
     def prefer(self, scheme: str) -> None:
@@ -108,10 +109,10 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.command("Emulation.setEmulatedMedia", {"features": features})
 
-    def screenshot(self, path: Path, whole: bool = True) -> None:
+    def screenshot(self, path: Path, full_page: bool = True) -> None:
         """A PNG of the page, all of it or what the window shows."""
-        settings = {"format": "png", "captureBeyondViewport": whole}
-        if whole:
+        settings = {"format": "png", "captureBeyondViewport": full_page}
+        if full_page:
             size = self.command("Page.getLayoutMetrics", {})["cssContentSize"]
             clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
             settings["clip"] = clip

@@ -46,7 +46,7 @@ def gateway(fake: FakeServer) -> Iterator[Running]:
 def named(explanation: str) -> str:
     """An explanation of the API in the page's words: candidate 0 is its answer 1."""
     return re.sub(
-        r"candidate (\d+)", lambda found: f"answer {int(found[1]) + 1}", explanation.lower()
+        r"candidate (\d+)", lambda match: f"answer {int(match[1]) + 1}", explanation.lower()
     )
 
 
@@ -72,7 +72,7 @@ def test_a_prompt_is_answered(browser: Browser, gateway: Running, device: str) -
     assert visit.chosen == expected["index"]
     assert visit.text("#text") == ANSWERS[expected["index"]]
     assert visit.count(".candidate") == visit.count(".answer-row") == len(ANSWERS)
-    means = [each["mean"] for each in expected["candidates"]]
+    means = [candidate["mean"] for candidate in expected["candidates"]]
     rows = browser.script(ROWS)
     assert rows == sorted(rows, key=lambda k: (k != expected["index"], -means[k]))
     assert visit.texts(".answer-row.is-chosen b") == [f"Answer {expected['index'] + 1}"]
@@ -135,26 +135,28 @@ def test_sliders_decide_again_without_a_call_to_a_model(
 def test_a_candidate_opens_with_its_rewrites(browser: Browser, gateway: Running) -> None:
     visit = Visit(browser, gateway.url)
     visit.ask()
-    said = decision(gateway.url)
+    outcome = decision(gateway.url)
     visit.keys("#numbers summary", Keys.ENTER)
     visit.until(lambda: visit.count("#plane .point"))
     point = visit.find("#plane .point[tabindex='0']")
-    assert int(point.get_attribute("data-index")) == said["index"]
+    assert int(point.get_attribute("data-index")) == outcome["index"]
     browser.script("arguments[0].focus()", point)
     point.send_keys(Keys.ARROW_RIGHT)
     focused = browser.driver.switch_to.active_element
     index = int(focused.get_attribute("data-index"))
-    assert index != said["index"]
+    assert index != outcome["index"]
     assert visit.text("#caption").startswith(f"Answer {index + 1}")
     focused.send_keys(Keys.ENTER)
     body = visit.text(f".candidate[data-index='{index}'] .body")
-    own = said["texts"][index]
+    texts = outcome["texts"][index]
     assert ANSWERS[index] in body
-    assert own["variants"]
-    assert all(each["text"] in body for each in own["variants"])
-    assert all(each["reason"] in body and each["text"] in body for each in own["rejected"])
-    assert body.count("reward ") == 1 + len(own["variants"])
-    assert any(each["rejected"] for each in said["texts"])
+    assert texts["variants"]
+    assert all(variant["text"] in body for variant in texts["variants"])
+    for rejected in texts["rejected"]:
+        assert rejected["reason"] in body
+        assert rejected["text"] in body
+    assert body.count("reward ") == 1 + len(texts["variants"])
+    assert any(candidate["rejected"] for candidate in outcome["texts"])
     assert browser.problems() == []
 
 
@@ -176,20 +178,20 @@ def test_one_candidate_and_one_sample(browser: Browser, gateway: Running) -> Non
 def test_wordings_are_dots_without_caution(browser: Browser, gateway: Running) -> None:
     visit = Visit(browser, gateway.url)
     visit.ask()
-    said = decision(gateway.url)
+    outcome = decision(gateway.url)
     assert not visit.find("#caution").is_displayed()
     assert "sensitivity to wording" in visit.text("#no-caution")
     assert visit.text("#dots-title") == "What each wording scores"
     assert visit.texts("#unhappy li") == []
     assert visit.count(".dot.is-low") == 0
-    for place, scorer in enumerate(said["scorers"]):
+    for place, scorer in enumerate(outcome["scorers"]):
         script = "let s = document.getElementById('scorer'); s.value = arguments[0];"
         browser.script(script + "s.dispatchEvent(new Event('change'))", str(place))
-        assert f"Answer 1, the original wording: {said['scores'][place][0][0]:.4g}" in [
+        assert f"Answer 1, the original wording: {outcome['scores'][place][0][0]:.4g}" in [
             dot.get_attribute("aria-label").replace("\N{MINUS SIGN}", "-")
             for dot in browser.driver.find_elements("css selector", ".dot[data-index='0']")
         ], scorer["name"]
-    known = [score for score in said["scores"][0][0] if score is not None]
+    known = [score for score in outcome["scores"][0][0] if score is not None]
     assert visit.count(".dot[data-index='0']") == len(known)
 
 
@@ -200,8 +202,8 @@ def test_every_rule_is_offered_and_decides_as_the_gateway_does(
     with running(fake, k=6, rule="cvar:alpha=0.3", parts=parts(scorers=scorers)) as gateway:
         visit = Visit(browser, gateway.url)
         visit.ask()
-        said = decision(gateway.url)
-        assert (said["rule"], visit.chosen) == ("cvar", said["index"])
+        outcome = decision(gateway.url)
+        assert (outcome["rule"], visit.chosen) == ("cvar", outcome["index"])
         assert visit.find("#rule").get_attribute("value") == "cvar"
         offered = browser.script("return [...document.querySelectorAll('#rule option')]"
                                  ".filter(e => !e.disabled).map(e => e.value)")  # fmt: skip
@@ -259,8 +261,8 @@ def test_a_conversation_and_own_answers(
         box.send_keys(words)
     visit.ask()
     sent = fake.bodies[0]["messages"]
-    assert [each["role"] for each in sent] == ["system", "user", "assistant", "user"]
-    assert [each["content"] for each in sent[:3]] == ["Be brief.", "Hello.", "Hello to you."]
+    assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
+    assert [message["content"] for message in sent[:3]] == ["Be brief.", "Hello.", "Hello to you."]
     calls = [body for body in fake.bodies if "messages" in body]
     visit.keys("#own summary", Keys.ENTER)
     boxes = browser.driver.find_elements("css selector", "#answers textarea")
@@ -281,7 +283,8 @@ def test_a_decision_is_saved_and_opened_again(
     browser.script("URL.createObjectURL = (b) => { window.saved = b; return '#' }")
     visit.keys("#save", Keys.ENTER)
     content = browser.driver.execute_async_script("window.saved.text().then(arguments[0])")
-    (file := tmp_path / "decision.json").write_text(content)
+    file = tmp_path / "decision.json"
+    file.write_text(content)
     visit = Visit(browser, gateway.url)
     visit.until(lambda: visit.find("#model").get_attribute("value"))
     visit.find("#open").send_keys(str(file))
@@ -289,7 +292,8 @@ def test_a_decision_is_saved_and_opened_again(
     visit.settled()
     assert visit.chosen == chosen
     assert visit.find("#prompt").get_attribute("value") == PROMPT
-    (bad := tmp_path / "bad.json").write_text("[")
+    bad = tmp_path / "bad.json"
+    bad.write_text("[")
     visit.find("#open").send_keys(str(bad))
     visit.until(lambda: "did not save that file" in visit.text("#status"))
 
@@ -301,9 +305,9 @@ def test_a_scorer_that_fails_is_left_out_of_the_arithmetic(
     with running(fake, k=6, parts=parts(scorers=scorers)) as gateway:
         visit = Visit(browser, gateway.url)
         visit.ask()
-        said = decision(gateway.url)
-        assert "scorer_failed:reward" in said["flags"]
-        assert visit.chosen == said["index"]
+        outcome = decision(gateway.url)
+        assert "scorer_failed:reward" in outcome["flags"]
+        assert visit.chosen == outcome["index"]
         assert "Scorer reward failed" in visit.text("#flags")
         assert browser.problems() == []
 

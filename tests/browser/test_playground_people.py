@@ -24,11 +24,11 @@ LEVELS = ("medium", "none", "high")
 def reply(body: dict[str, Any], _: int) -> str:
     """The answer with the seed's place, or a rater's grade of an answer."""
     *_, last = body["messages"]
-    question = next(each for each in QUESTIONS if each.text in last["content"])
+    question = next(known for known in QUESTIONS if known.text in last["content"])
     if "grade answers" not in body["messages"][0]["content"]:
         written = question.written
         return written[(body.get("seed") or 0) % len(written)]
-    answer = next(each for each in question.answers if each.text in last["content"])
+    answer = next(known for known in question.answers if known.text in last["content"])
     return str(answer.grades[RATERS.index(rater_of(body))])
 
 
@@ -119,7 +119,9 @@ def check_choice(visit: Visit, question: Question, caution: str) -> None:
     assert visit.find("#held").is_displayed() == question.held
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each.text.split("?")[0][:40])
+@pytest.mark.parametrize(
+    "question", QUESTIONS, ids=lambda question: question.text.split("?")[0][:40]
+)
 def test_choice_sentence_and_picture_agree(
     browser: Browser, gateway: Running, question: Question
 ) -> None:

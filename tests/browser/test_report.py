@@ -80,10 +80,10 @@ def test_tables_sort_and_filter(browser: Browser, report: Path) -> None:
     table = "document.querySelector('#table-human ~ .wide table')"
     numbers = f"[...{table}.tBodies[0].rows].map(e => parseFloat(e.cells[4].textContent))"
     browser.script(f"{table}.tHead.rows[0].cells[4].click()")
-    found = browser.script(f"return {numbers}")
-    assert found == sorted(found, reverse=True)
+    values = browser.script(f"return {numbers}")
+    assert values == sorted(values, reverse=True)
     browser.script(f"{table}.tHead.rows[0].cells[4].click()")
-    assert browser.script(f"return {numbers}") == sorted(found)
+    assert browser.script(f"return {numbers}") == sorted(values)
     field = browser.driver.find_element("css selector", "#rules input[type=search]")
     field.send_keys("overall epsilon")
     left = browser.script(f"return [...{table}.tBodies[0].rows].filter(e => !e.hidden).length")

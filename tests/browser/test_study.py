@@ -56,13 +56,13 @@ def click(browser: Browser, selector: str, leave: bool = True) -> None:
     from selenium.webdriver.support.ui import WebDriverWait
 
     wait = WebDriverWait(browser.driver, 10, ignored_exceptions=[NoSuchElementException])
-    found = wait.until(lambda driver: driver.find_element(By.CSS_SELECTOR, selector))
-    found.click()
+    element = wait.until(lambda driver: driver.find_element(By.CSS_SELECTOR, selector))
+    element.click()
 
     def gone(_: object) -> bool:
         # Chromium tells of an element of the page before in more than one way.
         try:
-            return not found.is_displayed()
+            return not element.is_displayed()
         except WebDriverException:
             return True
 
@@ -359,13 +359,15 @@ def test_a_whole_study_is_accessible_by_day_and_by_night(
                 if not person and step < 5:
                     look(f"task-{step}")
                 demand = DEMAND.search(page)
-                given = "left" if mode == "pairwise" else "8"
-                if answer == "first":
-                    asked = "right" if PREFERRED in page.partition("Answer 2")[2] else "left"
+                if mode == "pairwise":
+                    preferred_second = PREFERRED in page.partition("Answer 2")[2]
+                    value = "right" if answer == "first" and preferred_second else "left"
+                elif answer == "first":
                     value = demand[1] if demand else str(step % 11)
-                    given = asked if mode == "pairwise" else value
+                else:
+                    value = "8"
                 before = task(browser)
-                click(browser, f"input[name=answer][value='{given}']", leave=False)
+                click(browser, f"input[name=answer][value='{value}']", leave=False)
                 click(browser, "#answer button")
                 moved(browser, before)
             if not person:
@@ -373,7 +375,7 @@ def test_a_whole_study_is_accessible_by_day_and_by_night(
                 browser.open(f"{one.url}/back")
                 look("back")
         browser.open(f"{one.url}/lead/join/{one.lead}")
-        flags = {each.name: each.care.flags for each in status(one.store).people}
+        flags = {person.name: person.care.flags for person in status(one.store).people}
         assert flags["r002"], "who fails every check is flagged"
         browser.script(
             "document.querySelectorAll('tr:nth-child(2) details').forEach(e => e.open = 1)"

@@ -17,7 +17,8 @@ class Visit:
 
     def __init__(self, browser: Browser, url: str, device: str = "desktop") -> None:
         browser.open(url, WIDTHS[device])
-        self.browser, self.url = browser, url
+        self.browser = browser
+        self.url = url
 
     def find(self, selector: str) -> Any:
         return self.browser.driver.find_element("css selector", selector)
@@ -68,7 +69,8 @@ class Visit:
 
     def texts(self, selector: str) -> list[str]:
         """What each element of a kind says."""
-        return [each.text for each in self.browser.driver.find_elements("css selector", selector)]
+        elements = self.browser.driver.find_elements("css selector", selector)
+        return [element.text for element in elements]
 
     def count(self, selector: str) -> int:
         """How many elements of a kind there are."""

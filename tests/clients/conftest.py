@@ -30,10 +30,10 @@ SENTENCE = "The Moon and the Sun pull on the sea, so there are two tides a day."
 
 def reply(body: dict[str, Any], index: int) -> str:
     """A sentence, or the JSON that a client asked for."""
-    form = (body.get("response_format") or {}).get("type", "text")
-    return (
-        SENTENCE + "!" * index if form == "text" else f'{{"place": "Brest", "metres": {7 + index}}}'
-    )
+    response_format = body.get("response_format") or {}
+    if response_format.get("type", "text") == "text":
+        return SENTENCE + "!" * index
+    return f'{{"place": "Brest", "metres": {7 + index}}}'
 
 
 @pytest.fixture
@@ -47,11 +47,11 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
 
 @pytest.fixture
 def gateway(backend: FakeServer) -> Iterator[Running]:
-    one = Running(settings_for(backend, k=3))
+    running = Running(settings_for(backend, k=3))
     try:
-        yield one
+        yield running
     finally:
-        one.close()
+        running.close()
 
 
 @pytest.fixture
@@ -62,5 +62,7 @@ def address(gateway: Running) -> str:
 
 def was_chosen(backend: FakeServer, times: int = 1) -> None:
     """Assert that each answer was chosen among three candidates."""
-    calls = [each.body for each in backend.received if each.path.endswith("chat/completions")]
-    assert sum(body.get("n") or 1 for body in calls) == 3 * times, "candidates asked for"
+    bodies = [
+        request.body for request in backend.received if request.path.endswith("chat/completions")
+    ]
+    assert sum(body.get("n") or 1 for body in bodies) == 3 * times, "candidates asked for"

@@ -27,10 +27,10 @@ def test_langchain_runnable(server: FakeServer) -> None:
     from darc.integrations.langchain import BestOfRunnable
 
     chat = openai.ChatOpenAI(model="fake", base_url=f"{server.url}/v1", api_key=KEY)
-    chain = BestOfRunnable(chat, k=3, **ENGINE) | (lambda message: message)
-    made = chain.invoke("Why are there two tides?")
-    assert made.content == ANSWERS[2]
-    assert made.response_metadata["darc"]["explanation"].startswith("candidate")
+    chain = BestOfRunnable(chat, k=3, **ENGINE) | (lambda answer: answer)
+    message = chain.invoke("Why are there two tides?")
+    assert message.content == ANSWERS[2]
+    assert message.response_metadata["darc"]["explanation"].startswith("candidate")
     assert len(server.received) == 3
     assert asyncio.run(chain.ainvoke([("system", "Be short."), ("user", "Why?")])).content
     assert len(server.received) == 6
@@ -46,9 +46,9 @@ def test_dspy_module(server: FakeServer) -> None:
     model = dspy.LM("openai/fake", api_base=f"{server.url}/v1", api_key=KEY, cache=False)
     module = BestOfModule(dspy.Predict("question -> answer"), k=3, **ENGINE)
     with dspy.context(lm=model):
-        made = module(question="Why are there two tides?")
-        assert made.answer == ANSWERS[2]
-        assert "candidate" in made.darc["explanation"]
+        prediction = module(question="Why are there two tides?")
+        assert prediction.answer == ANSWERS[2]
+        assert "candidate" in prediction.darc["explanation"]
         assert asyncio.run(module.acall(question="Why are there two tides?")).answer in ANSWERS
     assert len(server.received) == 6
 
@@ -61,10 +61,10 @@ def test_llm_plugin(server: FakeServer, tmp_path: Path, monkeypatch: pytest.Monk
 
     chosen = {"generator": f"openai:fake@{server.url}/v1", "k": "3", "scorer": "form"}
     options = [word for name, value in chosen.items() for word in ("-o", name, value)]
-    made = CliRunner().invoke(cli, ["-m", "darc", *options, "Why are there two tides?"])
-    assert made.exit_code == 0, made.output
+    result = CliRunner().invoke(cli, ["-m", "darc", *options, "Why are there two tides?"])
+    assert result.exit_code == 0, result.output
     # Only standard output: other libraries may log while the command runs.
-    assert made.stdout.strip() == ANSWERS[2]
+    assert result.stdout.strip() == ANSWERS[2]
 
 
 def test_inspect_ai_solver_and_reducer(server: FakeServer, tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_inspect_ai_solver_and_reducer(server: FakeServer, tmp_path: Path) -> No
         task, model=model, log_dir=str(tmp_path), display="none", max_samples=1
     )
     assert log.status == "success", log.error
-    assert [each.output.completion for each in log.samples] == [ANSWERS[2]] * 2
-    (found,) = log.results.scores
-    assert found.reducer == "darc_value"
-    assert found.metrics["accuracy"].value == pytest.approx(1.0)
+    assert [sample.output.completion for sample in log.samples] == [ANSWERS[2]] * 2
+    (scores,) = log.results.scores
+    assert scores.reducer == "darc_value"
+    assert scores.metrics["accuracy"].value == pytest.approx(1.0)
     assert len(server.received) == 6

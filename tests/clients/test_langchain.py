@@ -23,9 +23,9 @@ def weather(place: str) -> str:
 def test_plain_stream_and_n(chat: ChatOpenAI, backend: FakeServer) -> None:
     assert chat.invoke("Why are there two tides?").content.startswith(SENTENCE)
     was_chosen(backend)
-    assert "".join(each.content for each in chat.stream("Why?")).startswith(SENTENCE)
+    assert "".join(chunk.content for chunk in chat.stream("Why?")).startswith(SENTENCE)
     (several,) = chat.generate([[HumanMessage("Why?")]], n=2).generations
-    assert len({each.text for each in several}) == 2
+    assert len({generation.text for generation in several}) == 2
 
 
 def test_structured_output_and_tools(chat: ChatOpenAI) -> None:

@@ -33,12 +33,12 @@ def test_a_task_is_evaluated(
     rows = [{"question": f"Why are there {n} tides?", "answer": SENTENCE} for n in ("two", "four")]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "tides.yaml").write_text(TASK.format(rows=tmp_path / "rows.jsonl"))
-    found = simple_evaluate(
+    evaluation = simple_evaluate(
         model="local-chat-completions",
         model_args=f"model=fake,base_url={address}/chat/completions,num_concurrent=2,max_retries=1",
         tasks=["tides"],
         task_manager=TaskManager(include_path=str(tmp_path), include_defaults=False),
         apply_chat_template=True,
     )
-    assert found["results"]["tides"]["exact_match,none"] == 1.0
+    assert evaluation["results"]["tides"]["exact_match,none"] == 1.0
     was_chosen(backend, 2)

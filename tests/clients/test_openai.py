@@ -25,20 +25,22 @@ def client(address: str) -> openai.OpenAI:
 
 
 def test_plain_stream_and_n(client: openai.OpenAI, backend: FakeServer) -> None:
-    made = client.chat.completions.create(model="fake", messages=QUESTION)
-    assert made.choices[0].message.content.startswith(SENTENCE)
+    completion = client.chat.completions.create(model="fake", messages=QUESTION)
+    assert completion.choices[0].message.content.startswith(SENTENCE)
     was_chosen(backend)
     with client.chat.completions.stream(model="fake", messages=QUESTION) as stream:
         assert stream.get_final_completion().choices[0].message.content.startswith(SENTENCE)
-    made = client.chat.completions.create(model="fake", messages=QUESTION, n=2)
-    assert len({each.message.content for each in made.choices}) == 2
+    completion = client.chat.completions.create(model="fake", messages=QUESTION, n=2)
+    assert len({choice.message.content for choice in completion.choices}) == 2
 
 
 def test_structured_output_and_tools(client: openai.OpenAI) -> None:
-    made = client.chat.completions.parse(model="fake", messages=QUESTION, response_format=Tide)
-    assert made.choices[0].message.parsed.place == "Brest"
-    made = client.chat.completions.create(model="fake", messages=QUESTION, tools=[WEATHER])
-    assert made.choices[0].message.tool_calls[0].function.name == "weather"
+    completion = client.chat.completions.parse(
+        model="fake", messages=QUESTION, response_format=Tide
+    )
+    assert completion.choices[0].message.parsed.place == "Brest"
+    completion = client.chat.completions.create(model="fake", messages=QUESTION, tools=[WEATHER])
+    assert completion.choices[0].message.tool_calls[0].function.name == "weather"
 
 
 def test_errors_keep_their_kind(client: openai.OpenAI, backend: FakeServer) -> None:
@@ -58,7 +60,7 @@ def test_responses_are_refused_in_a_sentence(client: openai.OpenAI, backend: Fak
 
 def test_pictures_reach_the_backend(client: openai.OpenAI, backend: FakeServer) -> None:
     content = [{"type": "text", "text": "What is this?"}, PICTURE]
-    asked: list[Any] = [{"role": "user", "content": content}]
-    made = client.chat.completions.create(model="fake", messages=asked)
-    assert made.choices[0].message.content.startswith(SENTENCE)
-    assert backend.received[0].body["messages"] == asked
+    messages: list[Any] = [{"role": "user", "content": content}]
+    completion = client.chat.completions.create(model="fake", messages=messages)
+    assert completion.choices[0].message.content.startswith(SENTENCE)
+    assert backend.received[0].body["messages"] == messages

@@ -1,4 +1,4 @@
-"""What the fake server says: a function of the request alone."""
+"""The answers of the fake server: a function of the request alone."""
 
 import hashlib
 import json
@@ -27,7 +27,8 @@ def words(body: dict[str, Any], index: int) -> list[str]:
 
 def tokens(text: str) -> list[str]:
     """A text in pieces that join to it again: a word and the space before it."""
-    return [piece if i == 0 else " " + piece for i, piece in enumerate(text.split(" "))]
+    first, *others = text.split(" ")
+    return [first, *(f" {word}" for word in others)]
 
 
 def choice(
@@ -36,15 +37,18 @@ def choice(
     text: str | None,
     alternatives: list[dict[str, float]] | None,
 ) -> dict[str, Any]:
-    """One choice of a chat completion; `alternatives` holds probabilities, a token each."""
-    said = " ".join(words(body, index)) if text is None else text
-    form = body.get("response_format") or {}
-    if text is None and form.get("type", "text") != "text":
-        said = json.dumps({"answer": said})
-    stops = body.get("stop") or ()
-    for stop in [stops] if isinstance(stops, str) else stops:
-        said = said.split(stop, 1)[0]
-    pieces = tokens(said)
+    """One choice of a chat completion; `alternatives` holds probabilities, one dict per token."""
+    if text is None:
+        text = " ".join(words(body, index))
+        response_format = body.get("response_format") or {}
+        if response_format.get("type", "text") != "text":
+            text = json.dumps({"answer": text})
+    stops = body.get("stop") or []
+    if isinstance(stops, str):
+        stops = [stops]
+    for stop in stops:
+        text = text.split(stop, 1)[0]
+    pieces = tokens(text)
     limit = int(body.get("max_tokens", body.get("max_completion_tokens", len(pieces))))
     finish = "length" if len(pieces) > limit else "stop"
     pieces = pieces[:limit]
@@ -55,7 +59,7 @@ def choice(
         "finish_reason": finish,
     }
     if body.get("tools"):
-        result["message"] = {"role": "assistant", "content": None, "tool_calls": [call(body, said)]}
+        result["message"] = {"role": "assistant", "content": None, "tool_calls": [call(body, text)]}
         result["finish_reason"] = "tool_calls"
         return result
     if body.get("logprobs"):
@@ -64,12 +68,12 @@ def choice(
     return result
 
 
-def call(body: dict[str, Any], said: str) -> dict[str, Any]:
-    """A call of the first tool, whose argument depends on what would have been said."""
+def call(body: dict[str, Any], text: str) -> dict[str, Any]:
+    """A call of the first tool, whose argument depends on the text of the answer."""
     name = body["tools"][0].get("function", {}).get("name", "tool")
-    arguments = json.dumps({"place": said})
+    arguments = json.dumps({"place": text})
     return {
-        "id": f"call_{number(said):x}",
+        "id": f"call_{number(text):x}",
         "type": "function",
         "function": {"name": name, "arguments": arguments},
     }
@@ -78,7 +82,9 @@ def call(body: dict[str, Any], said: str) -> dict[str, Any]:
 def size(message: dict[str, Any]) -> int:
     """The words of a message, whose content may be in parts."""
     content = message.get("content") or ""
-    return len((content if isinstance(content, str) else json.dumps(content)).split())
+    if not isinstance(content, str):
+        content = json.dumps(content)
+    return len(content.split())
 
 
 def entry(
@@ -104,8 +110,8 @@ def completion(
     body: dict[str, Any], choices: list[dict[str, Any]], marks: int = 0
 ) -> dict[str, Any]:
     """A whole answer of /v1/chat/completions; a turn costs `marks` tokens beside its words."""
-    used = sum(len(tokens(c["message"]["content"] or "")) for c in choices)
-    asked = sum(size(message) + marks for message in body["messages"])
+    completion_tokens = sum(len(tokens(c["message"]["content"] or "")) for c in choices)
+    prompt_tokens = sum(size(message) + marks for message in body["messages"])
     return {
         "id": f"chatcmpl-{number(body):x}",
         "object": "chat.completion",
@@ -113,25 +119,29 @@ def completion(
         "model": body.get("model", "fake"),
         "choices": choices,
         "usage": {
-            "prompt_tokens": asked,
-            "completion_tokens": used,
-            "total_tokens": asked + used,
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
         },
     }
 
 
-def chunks(whole: dict[str, Any]) -> list[dict[str, Any]]:
-    """The same answer as the events of a stream, a token each."""
-    head = {**{k: whole[k] for k in ("id", "created", "model")}, "object": "chat.completion.chunk"}
-    result = []
-    for one in whole["choices"]:
-        pieces = tokens(one["message"]["content"] or "")
+def chunks(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same answer as the events of a stream, one per token."""
+    head = {
+        "id": answer["id"],
+        "created": answer["created"],
+        "model": answer["model"],
+        "object": "chat.completion.chunk",
+    }
+    events = []
+    for chosen in answer["choices"]:
+        pieces = tokens(chosen["message"]["content"] or "")
         deltas: list[dict[str, str]] = [{"role": "assistant", "content": ""}]
         deltas += [{"content": piece} for piece in pieces]
-        result += [
-            {**head, "choices": [{"index": one["index"], "delta": d, "finish_reason": None}]}
-            for d in deltas
-        ]
-        end = {"index": one["index"], "delta": {}, "finish_reason": one["finish_reason"]}
-        result.append({**head, "choices": [end]})
-    return result
+        for delta in deltas:
+            part = {"index": chosen["index"], "delta": delta, "finish_reason": None}
+            events.append({**head, "choices": [part]})
+        end = {"index": chosen["index"], "delta": {}, "finish_reason": chosen["finish_reason"]}
+        events.append({**head, "choices": [end]})
+    return events

@@ -1,4 +1,4 @@
-"""The fake chat server on an event loop, for load: thousands of calls a second, with faults.
+"""The fake chat server on an event loop, for load: thousands of calls per second, with faults.
 
 Answers are those of the other fake; a judge's request (temperature 0, few tokens) gets a grade:
 what the answer is worth, give or take what its reader makes of it. It runs in this process, or in
@@ -23,7 +23,9 @@ class FastServer:
     def __init__(self, latency: float = 0.0, fault: FaultOf | None = None) -> None:
         self.latency = latency
         self.fault = fault
-        self.calls = self.open = self.busy = 0
+        self.calls = 0
+        self.open = 0
+        self.busy = 0
         self.port = 0
         self._server: asyncio.AbstractServer | None = None
 
@@ -66,8 +68,8 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.held += data
-        head, found, rest = self.held.partition(b"\r\n\r\n")
-        if not found:
+        head, separator, rest = self.held.partition(b"\r\n\r\n")
+        if not separator:
             return
         lines = head.split(b"\r\n")
         length = 0
@@ -94,7 +96,7 @@ class _Connection(asyncio.Protocol):
         fake.calls += 1
         fake.busy += 1
         try:
-            fault = None if fake.fault is None else fake.fault(fake.calls)
+            fault = fake.fault(fake.calls) if fake.fault else None
             if fake.latency:
                 await asyncio.sleep(fake.latency)
             if fault is None:
@@ -112,23 +114,23 @@ class _Connection(asyncio.Protocol):
             fake.busy -= 1
 
     def answer(self, body: dict[str, Any]) -> None:
-        judged = body.get("temperature") == 0 and body.get("max_tokens", 99) <= 16
-        grade = graded(body["messages"]) if judged else None
-        made = [answers.choice(body, i, grade, None) for i in range(body.get("n") or 1)]
-        whole = answers.completion(body, made)
+        from_judge = body.get("temperature") == 0 and body.get("max_tokens", 99) <= 16
+        grade = graded(body["messages"]) if from_judge else None
+        choices = [answers.choice(body, i, grade, None) for i in range(body.get("n") or 1)]
+        completion = answers.completion(body, choices)
         if not body.get("stream"):
-            self.send(200, whole)
+            self.send(200, completion)
             return
-        events = [json.dumps(each) for each in answers.chunks(whole)]
-        text = "".join(f"data: {each}\n\n" for each in [*events, "[DONE]"])
+        events = [json.dumps(chunk) for chunk in answers.chunks(completion)]
+        text = "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"])
         self.write(200, text.encode(), {"Content-Type": "text/event-stream"})
 
     def send(self, status: int, answer: Any, headers: dict[str, str] | None = None) -> None:
         self.write(status, json.dumps(answer).encode(), headers)
 
     def write(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
-        told = {"Content-Type": "application/json", **(headers or {})}
-        lines = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+        all_headers = {"Content-Type": "application/json", **(headers or {})}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in all_headers.items())
         head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\n{lines}\r\n"
         self.transport.write(head.encode() + content)
 

@@ -241,7 +241,8 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
                 try:
                     status, answer = fake.answer(self.path, body)
                 except (KeyError, TypeError, AttributeError, ValueError) as problem:
-                    status, answer = 400, error(f"cannot be read: {problem!r}")
+                    status = 400
+                    answer = error(f"cannot be read: {problem!r}")
                 if status == 200 and body.get("stream") and "stream" not in fake.ignores:
                     self.stream(body, answer)
                 else:
@@ -310,8 +311,8 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
 
         def write(self, status: int, content: bytes, headers: dict[str, str]) -> None:
             self.send_response(status)
-            told = {"Content-Type": "application/json", "Content-Length": str(len(content))}
-            for name, value in {**told, **headers}.items():
+            defaults = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+            for name, value in {**defaults, **headers}.items():
                 self.send_header(name, value)
             self.end_headers()
             if self.command != "HEAD":

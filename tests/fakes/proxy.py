@@ -52,19 +52,21 @@ class Proxy:
         try:
             head = (await reader.readuntil(b"\r\n\r\n"))[:-4].split(b"\r\n")
             client = writer.get_extra_info("peername")[0].encode()
-            kept, before, length = [], [], 0
+            forwarded_headers = []
+            earlier_clients = []
+            length = 0
             for line in head[1:]:
                 name, _, value = line.partition(b":")
                 if name.lower() == b"x-forwarded-for":
-                    before.append(value.strip())
+                    earlier_clients.append(value.strip())
                 elif name.lower() != b"connection":
-                    kept.append(line)
+                    forwarded_headers.append(line)
                 if name.lower() == b"content-length":
                     length = int(value)
-            told = b"X-Forwarded-For: " + b", ".join((*before, client))
+            clients = b"X-Forwarded-For: " + b", ".join((*earlier_clients, client))
             body = await reader.readexactly(length)
             source, target = await asyncio.open_connection("127.0.0.1", self._target)
-            lines = (head[0], *kept, told, b"Connection: close", b"", b"")
+            lines = (head[0], *forwarded_headers, clients, b"Connection: close", b"", b"")
             target.write(b"\r\n".join(lines) + body)
             writer.write(await source.read())
             await writer.drain()

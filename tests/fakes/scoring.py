@@ -30,8 +30,8 @@ def rendered(body: dict[str, Any]) -> list[str]:
     """The texts of a request, a conversation joined as a chat template would."""
     if "messages" in body:
         return ["".join(f"<{m['role']}>{m['content']}" for m in body["messages"])]
-    given = body["input"]
-    return [given] if isinstance(given, str) else given
+    texts = body["input"]
+    return [texts] if isinstance(texts, str) else texts
 
 
 def classify(body: dict[str, Any], classes: int, raw: bool) -> dict[str, Any]:

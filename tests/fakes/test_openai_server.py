@@ -6,10 +6,10 @@ from tests.fakes import FakeServer
 
 
 def post(server: FakeServer, body: dict[str, Any]) -> str:
-    asked = urllib.request.Request(
+    request = urllib.request.Request(
         f"{server.url}/v1/chat/completions", json.dumps(body).encode(), method="POST"
     )
-    with urllib.request.urlopen(asked) as answer:
+    with urllib.request.urlopen(request) as answer:
         text: str = answer.read().decode()
         return text
 
@@ -17,17 +17,17 @@ def post(server: FakeServer, body: dict[str, Any]) -> str:
 def test_stream_says_what_the_whole_answer_says() -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "n": 2, "seed": 1}
     with FakeServer() as server:
-        whole = json.loads(post(server, body))
+        completion = json.loads(post(server, body))
         options = {"stream": True, "stream_options": {"include_usage": True}}
         events = post(server, {**body, **options}).strip().split("\n\n")
     assert events.pop() == "data: [DONE]"
     chunks = [json.loads(event.removeprefix("data: ")) for event in events]
-    assert chunks.pop()["usage"] == whole["usage"]
+    assert chunks.pop()["usage"] == completion["usage"]
     texts = ["", ""]
     for chunk in chunks:
         (choice,) = chunk["choices"]
         texts[choice["index"]] += choice["delta"].get("content", "")
-    assert texts == [choice["message"]["content"] for choice in whole["choices"]]
+    assert texts == [choice["message"]["content"] for choice in completion["choices"]]
     assert texts[0] != texts[1]
 
 

@@ -28,28 +28,34 @@ def median(pools: darc.Pools, *, bonus: float = 0.0) -> darc.Choice:
 class Brevity:
     """How short an answer is, 0 to 1."""
 
-    name, version, bounds = "brevity", "1", (0.0, 1.0)
-    location, scale = 0.5, 0.2
+    name = "brevity"
+    version = "1"
+    bounds = (0.0, 1.0)
+    location = 0.5
+    scale = 0.2
 
     def __init__(self, *, half: int = 40) -> None:
         self._half = half
 
     def score(self, pairs: Sequence[tuple[Prompt, str]]) -> NDArray[np.float64]:
-        """One number a pair: 0.5 at `half` words."""
+        """One number per pair: 0.5 at `half` words."""
         words = np.array([len(text.split()) for _, text in pairs], dtype=np.float64)
         return np.asarray(0.5 ** (words / self._half))
 
 
 @darc.scorer("faulty", "FOLDER")
 class Faulty:
-    """Brevity that notes what it is asked in a folder, and does what the files there tell it to.
+    """Brevity that logs its prompts in a folder, and fails in the ways that the files there say.
 
-    slow: seconds a call; poison: a prompt that fails; deadly: one that ends the process; once: one
-    that does so the first time; limit: the bytes that a file may have.
+    slow: seconds per call; poison: a prompt that fails; deadly: one that ends the process;
+    once: one that does so the first time; limit: the bytes that a file may have.
     """
 
-    name, version, bounds = "faulty", "", (0.0, 1.0)
-    location, scale = 0.5, 0.2
+    name = "faulty"
+    version = ""
+    bounds = (0.0, 1.0)
+    location = 0.5
+    scale = 0.2
 
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder)
@@ -58,30 +64,35 @@ class Faulty:
         """Half of one at 40 words, unless something is wrong."""
         with (self._folder / "log").open("a") as log:
             log.writelines(f"{os.getpid()} {prompt.id}\n" for prompt, _ in pairs)
-        time.sleep(float(self._told("slow") or 0))
-        if limit := self._told("limit"):
+        time.sleep(float(self._setting("slow") or 0))
+        limit = self._setting("limit")
+        if limit:
             most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
             resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), most))
         ids = {prompt.id for prompt, _ in pairs}
-        if self._told("poison") in ids:
+        if self._setting("poison") in ids:
             raise RuntimeError("poison")
-        once = self._told("once") in ids
+        once = self._setting("once") in ids
         if once:
             (self._folder / "once").unlink()
-        if once or self._told("deadly") in ids:
+        if once or self._setting("deadly") in ids:
             os.kill(os.getpid(), signal.SIGKILL)
         return Brevity().score(pairs)
 
-    def _told(self, name: str) -> str:
+    def _setting(self, name: str) -> str:
         path = self._folder / name
-        return path.read_text().strip() if path.exists() else ""
+        if not path.exists():
+            return ""
+        return path.read_text().strip()
 
 
 @darc.generator("echo")
 class Echo:
     """Says the question back, more often with each candidate."""
 
-    name, version, continues = "echo", "1", True
+    name = "echo"
+    version = "1"
+    continues = True
 
     def generate(
         self,
@@ -89,13 +100,15 @@ class Echo:
         settings: SamplingParameters,
         report: Callable[[int, int], None] | None = None,
     ) -> list[list[Candidate]]:
-        """K echoes a prompt."""
+        """K echoes per prompt."""
+        return [self._echoes(prompt, settings) for prompt in prompts]
+
+    def _echoes(self, prompt: Prompt, settings: SamplingParameters) -> list[Candidate]:
+        sentence = f"You ask, and I can't tell. {prompt.question} "
+        seeds = candidate_seeds(settings, prompt.id)
         return [
-            [
-                Candidate(p.id, i, f"You ask, and I can't tell. {p.question} " * (i + 1), seed=seed)
-                for i, seed in enumerate(candidate_seeds(settings, p.id), settings.first)
-            ]
-            for p in prompts
+            Candidate(prompt.id, index, sentence * (index + 1), seed=seed)
+            for index, seed in enumerate(seeds, settings.first)
         ]
 
 
