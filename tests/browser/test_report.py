@@ -21,7 +21,7 @@ return [...document.querySelectorAll("svg, img")].map(e => {
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     ratings = folder / "people.csv"
-    people = ["--prompts", "24", "--candidates", "5", "--raters", "8", "--crowd", "8"]
+    people = ["--n-prompts", "24", "--n-candidates", "5", "--n-raters", "8", "--crowd", "8"]
     assert main(["simulate", *people, "--out", str(ratings)]) == 0
     texts = folder / "people.texts.jsonl"
     with texts.open("w", encoding="utf-8") as file:
@@ -32,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 f'{{"prompt_id": "{prompt}", "candidate_id": "{candidate}", '
                 f'"prompt": "What?", "response": "{text}"}}\n'
             )
-    command = ["eval", str(ratings), "--repeats", "4", "--draws", "200"]
+    command = ["eval", str(ratings), "--splits", "4", "--draws", "200"]
     assert main([*command, "--out", str(folder / "out")]) == 0
     return folder / "out" / "report.html"
 

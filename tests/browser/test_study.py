@@ -39,14 +39,14 @@ def moved(browser: Browser, before: str) -> None:
 
 
 def task(browser: Browser) -> str:
-    return str(
-        browser.script(
-            "let e = document.querySelector('input[name=task]');"
-            "return document.readyState == 'complete' ? (e ? e.value + e.form.action : '')"
-            " : arguments[0]",
-            LOADING,
-        )
-    )
+    """The task that the page shows, "" for a page without one, `LOADING` in between."""
+    script = """
+        if (document.readyState != 'complete' || !document.querySelector('main, form, h1'))
+            return arguments[0];
+        let input = document.querySelector('input[name=task]');
+        return input ? input.value + input.form.action : '';
+    """
+    return str(browser.script(script, LOADING))
 
 
 def click(browser: Browser, selector: str, leave: bool = True) -> None:
