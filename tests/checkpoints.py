@@ -1,4 +1,4 @@
-"""Tiny random checkpoints on disk, made on the spot; one character a token."""
+"""Tiny random checkpoints on disk, made on the spot; one character per token."""
 
 import random
 import string

@@ -36,7 +36,8 @@ def answers(tmp_path: Path) -> Path:
 
 
 def test_answer_table_page_and_picture(answers: Path) -> None:
-    page, picture = answers.with_name("page.html"), answers.with_name("picture.png")
+    page = answers.with_name("page.html")
+    picture = answers.with_name("picture.png")
     done = darc(
         "Why are there two tides a day?", "--answers", answers, "--html", page, "--plot", picture
     )
@@ -123,7 +124,8 @@ def test_json(answers: Path) -> None:
     assert data["embeddings"] == {"relevance": "wordllama-256", "harm": "wordllama-256"}
     assert "embeddings" not in done.stderr
     again = darc("Why are there two tides a day?", "--answers", answers, "--json", "--n-aug", 2)
-    one, two = data, json.loads(again.stdout)
+    one = data
+    two = json.loads(again.stdout)
     one.pop("milliseconds")
     two.pop("milliseconds")
     assert one == two

@@ -20,7 +20,8 @@ Row = tuple[str, str, str, float, str]
 
 def rows(prompts: int = 60, seed: int = 1) -> list[Row]:
     """Ratings by raters and of systems that are known: level + severity + noise."""
-    generator, made = np.random.default_rng(seed), []
+    generator = np.random.default_rng(seed)
+    made = []
     for p in range(prompts):
         for k, (system, worth) in enumerate(SYSTEMS.items()):
             level = 5 + worth + generator.normal(0, 0.7)

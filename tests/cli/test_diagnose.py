@@ -74,7 +74,8 @@ def test_tables_and_picture_are_written(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_several_scorers_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "ratings.csv"
-    noise, signal = noise_only(5, 30, 6, 8), uneven(1, 30, 6, 8)
+    noise = noise_only(5, 30, 6, 8)
+    signal = uneven(1, 30, 6, 8)
     with path.open("w", encoding="utf-8") as file:
         file.write("prompt_id,candidate_id,rater_id,scorer_id,rating\n")
         for name, ratings in (("dull", noise), ("keen", signal)):

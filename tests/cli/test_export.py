@@ -13,8 +13,10 @@ from darc.ratings.joining import join
 def test_an_export_joins_by_the_ids_that_were_given(
     form: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
-    ratings, given = tmp_path / "ratings.csv", tmp_path / "given.jsonl"
-    lines, answers = ["prompt_id,candidate_id,rater_id,rating"], []
+    ratings = tmp_path / "ratings.csv"
+    given = tmp_path / "given.jsonl"
+    lines = ["prompt_id,candidate_id,rater_id,rating"]
+    answers = []
     for prompt in ("81", "81#2", "82"):
         for place, name in enumerate(("M11", "M2", "base")):
             text = f"It's often said that the {name} answer can't be wrong, however you look at it"

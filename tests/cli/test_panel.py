@@ -321,7 +321,8 @@ def test_missing_grades_of_a_run_are_not_asked_for_again(
         assert [own[3] for own in row["scores"][0]] == [0, 0, 0]
     for row in rows(folder, "decisions.jsonl").values():
         assert {"missing_grades:3", "rater_failed:sceptic"} <= set(row["flags"])
-    asked, before = len(server.received), rows(folder, "scores.jsonl")
+    asked = len(server.received)
+    before = rows(folder, "scores.jsonl")
     (out / "shards" / "00000" / "decisions.jsonl").unlink()
     run(server, prompts, "run", "--missing", "pessimistic")
     assert len(server.received) == asked

@@ -146,7 +146,9 @@ def test_options_of_a_cluster_that_mean_nothing_are_refused(
 def test_a_run_keeps_what_its_rule_goes_by(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
-    first, learnt, folder = tmp_path / "first", tmp_path / "learnt.json", tmp_path / "run"
+    first = tmp_path / "first"
+    learnt = tmp_path / "learnt.json"
+    folder = tmp_path / "run"
     assert darc(environment, "run", "--prompts", prompts, "--out", first, *ECHO).returncode == 0
     made = darc(environment, "calibrate", first, "--out", learnt)
     assert made.returncode == 0, made.stderr

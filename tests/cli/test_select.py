@@ -302,7 +302,8 @@ def test_bad_options_are_one_sentence(tidy: Path, arguments: list[str], words: s
 def test_bad_files_are_one_sentence_and_leave_nothing(
     tmp_path: Path, text: str, words: str
 ) -> None:
-    path, out = tmp_path / "bad.csv", tmp_path / "out.csv"
+    path = tmp_path / "bad.csv"
+    out = tmp_path / "out.csv"
     path.write_text(text, encoding="utf-8")
     out.write_text("what was there", encoding="utf-8")
     done = darc("select", path, "--out", out)

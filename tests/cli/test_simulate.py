@@ -10,7 +10,8 @@ from darc.cli import main
 
 
 def test_ratings_go_to_darc_select(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, truth = tmp_path / "ratings.csv", tmp_path / "truth.csv"
+    path = tmp_path / "ratings.csv"
+    truth = tmp_path / "truth.csv"
     arguments = ["--people", "polarised", "--n-prompts", "5", "--out", str(path)]
     assert main(["simulate", *arguments, "--truth", str(truth)]) == 0
     assert capsys.readouterr().out == ""

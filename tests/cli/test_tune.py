@@ -26,7 +26,8 @@ def ratings(tmp_path: Path) -> Path:
 def test_table_settings_and_picture(
     ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings, picture = tmp_path / "settings.toml", tmp_path / "surface.svg"
+    settings = tmp_path / "settings.toml"
+    picture = tmp_path / "surface.svg"
     command = ["tune", str(ratings), "--rule", "epsilon", "--rule", "lcb", "--splits", "2"]
     assert main([*command, "--out", str(settings), "--plot", str(picture)]) == 0
     printed = capsys.readouterr()

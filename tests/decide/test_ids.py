@@ -20,7 +20,8 @@ def test_ids_are_names_however_they_are_written() -> None:
     assert np.allclose(scores_of({**made, "rater_ids": texts}), expected, atol=1e-12)
     assert np.allclose(scores_of({**made, "rater_ids": np.array(texts)}), expected, atol=1e-12)
     # Lists of pools that differ in size, with ids of the same form.
-    pools, named = [], []
+    pools = []
+    named = []
     for pool, own in zip(made["scores"][:, 0], raters, strict=True):
         rows = [~np.isnan(row) for row in pool]
         pools.append([row[there].tolist() for row, there in zip(pool, rows, strict=True)])

@@ -32,8 +32,11 @@ class Facts:
     """What is true of a pool by a decision about all of it."""
 
     def __init__(self, decision: darc.Decision, scores: Array, minimum: int | None) -> None:
-        self.decision, self.told, self.scores = decision, decision, scores
-        self.statistics, self.tolerance = decision.statistics, decision.pools.tolerance[0]
+        self.decision = decision
+        self.told = decision
+        self.scores = scores
+        self.statistics = decision.statistics
+        self.tolerance = decision.pools.tolerance[0]
         count = (~np.isnan(scores)).sum(axis=2)
         self.present = count.max(axis=0) > 0
         fewest = count.min(axis=0)
@@ -98,7 +101,8 @@ def check_ranks(said: str, facts: Facts) -> None:
 
 
 def check_lead(said: list[str], facts: Facts) -> None:
-    own, statistics = facts.decision.index, facts.statistics
+    own = facts.decision.index
+    statistics = facts.statistics
     leaders = facts.above(statistics.mean, own)
     assert bool(said) == (bool(leaders) and facts.decision.rule.by_value)
     if not said:
@@ -180,7 +184,8 @@ def low_share(facts: Facts, match: re.Match[str]) -> bool:
 
 
 def less_sigma(facts: Facts, _: re.Match[str]) -> bool:
-    count, size = facts.statistics.count, facts.present.sum()
+    count = facts.statistics.count
+    size = facts.present.sum()
     lam = facts.decision.rule.parameters["lam"]
     if lam is None:
         lam = np.sqrt(np.log(size / 0.05) / np.maximum(count, 1))
@@ -190,7 +195,8 @@ def less_sigma(facts: Facts, _: re.Match[str]) -> bool:
 
 def shrunken(facts: Facts, match: re.Match[str]) -> bool:
     shrinking, times, _ = match.groups()
-    own, count = facts.decision.index, facts.statistics.count[facts.eligible]
+    own = facts.decision.index
+    count = facts.statistics.count[facts.eligible]
     partly = facts.told.bounded is not None and facts.told.bounded.any()
     weight = DEFAULT.by_count(6)[0][int(facts.statistics.count[own])]
     return (
@@ -348,7 +354,8 @@ FULL: list[tuple[str, dict[str, Any]]] = [
 @st.composite
 def pools(draw: st.DrawFn, most: int = 2) -> Array:
     """Scores (M, K, n) within (-10, 10): often tied, ragged, of one sample, or with outliers."""
-    scorers, candidates = draw(st.integers(1, most)), draw(st.integers(1, 5))
+    scorers = draw(st.integers(1, most))
+    candidates = draw(st.integers(1, 5))
     size = draw(st.sampled_from([1, 2, 3, 6]))
     number = draw(
         st.sampled_from(

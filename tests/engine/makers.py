@@ -29,10 +29,14 @@ ENDINGS = (
 class Words:
     """Answers from the question's own words, and counts its calls in a file."""
 
-    name, version, parallel, continues = "words", "1", 4, True
+    name = "words"
+    version = "1"
+    parallel = 4
+    continues = True
 
     def __init__(self, log: Path | None = None, seconds: float = 0.0) -> None:
-        self._log, self._seconds = log, seconds
+        self._log = log
+        self._seconds = seconds
 
     def generate(
         self, prompts: Sequence[Prompt], settings: SamplingParameters, report: Any = None
@@ -62,9 +66,11 @@ class Lengths:
     def __init__(
         self, name: str = "length", version: str = "", log: Path | None = None, seconds: float = 0.0
     ) -> None:
-        self.name, self.version = name, version
+        self.name = name
+        self.version = version
         self.asked: list[str] = []
-        self._log, self._seconds = log, seconds
+        self._log = log
+        self._seconds = seconds
 
     def score(self, pairs: Any) -> Any:
         time.sleep(self._seconds)

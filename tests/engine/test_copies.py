@@ -20,7 +20,10 @@ TEXTS = [FIRST, SECOND, f"{FIRST}\n", FIRST]
 class Repeating:
     """Writes the same few answers to every prompt."""
 
-    name, version, parallel, continues = "repeating", "1", 4, True
+    name = "repeating"
+    version = "1"
+    parallel = 4
+    continues = True
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
@@ -78,7 +81,8 @@ def test_copies_are_a_side_input_only_where_there_are_any() -> None:
 
 @pytest.mark.parametrize("full", [False, True])
 def test_copies_are_rewritten_and_scored_once(full: bool) -> None:
-    many, few = Lengths(), Lengths()
+    many = Lengths()
+    few = Lengths()
     with engine_for(TEXTS, many) as engine:
         outcome = engine.ask("Why are there two tides?", score_everything=full)
     with engine_for([FIRST, SECOND], few) as engine:

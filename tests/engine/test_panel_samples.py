@@ -429,7 +429,8 @@ def test_thoughts_are_no_part_of_an_answer(form: str) -> None:
         def chat(self, body: dict[str, Any]) -> tuple[int, Any]:
             status, answer = super().chat(body)
             for place, choice in enumerate(answer["choices"]):
-                message, ended = choice["message"], place != 1
+                message = choice["message"]
+                ended = place != 1
                 if form == "tags":
                     end = "</think>\n\n" if ended else ""
                     message["content"] = f"<think>Hm, 3 or 4?{end}" + message["content"] * ended

@@ -14,7 +14,8 @@ from darc.types import Prompt
 
 def test_no_more_rewriters_work_at_once_than_may() -> None:
     class Slow:
-        name, parallel = "slow", 2
+        name = "slow"
+        parallel = 2
         at_work = most = 0
 
         def rewrite(self, prompt: Any, text: str, count: int, family: str, seed: int) -> list[str]:
@@ -33,7 +34,10 @@ def test_no_more_rewriters_work_at_once_than_may() -> None:
 class Distant:
     """A rewriter on a server: it may only be awaited, and notes the thread of each call."""
 
-    name, version, remote, parallel = "distant", "1", True, 8
+    name = "distant"
+    version = "1"
+    remote = True
+    parallel = 8
 
     def __init__(self) -> None:
         self.busy = self.busiest = 0

@@ -13,7 +13,8 @@ async def take_turn(turns: FairScheduler, owner: str, done: list[str], pause: fl
 
 def test_an_owner_with_much_work_does_not_keep_another_waiting() -> None:
     async def main() -> list[str]:
-        turns, done = FairScheduler(1), list[str]()
+        turns = FairScheduler(1)
+        done = list[str]()
         busy = [take_turn(turns, "busy", done) for _ in range(20)]
         await asyncio.gather(*busy, take_turn(turns, "other", done))
         return done
@@ -25,7 +26,9 @@ def test_an_owner_with_much_work_does_not_keep_another_waiting() -> None:
 
 def test_no_more_than_the_slots_are_at_work() -> None:
     async def main() -> tuple[int, int]:
-        turns, at_work, most = FairScheduler(3), 0, 0
+        turns = FairScheduler(3)
+        at_work = 0
+        most = 0
 
         async def one(owner: int) -> None:
             nonlocal at_work, most
@@ -44,7 +47,8 @@ def test_no_more_than_the_slots_are_at_work() -> None:
 @pytest.mark.parametrize("late", [False, True])
 def test_work_that_is_given_up_leaves_its_slot_to_others(late: bool) -> None:
     async def main() -> None:
-        turns, done = FairScheduler(1), list[str]()
+        turns = FairScheduler(1)
+        done = list[str]()
         async with turns.slot("first"):
             waiting = [asyncio.ensure_future(take_turn(turns, "gone", done)) for _ in range(5)]
             await asyncio.sleep(0)
@@ -64,7 +68,8 @@ def test_work_that_is_given_up_leaves_its_slot_to_others(late: bool) -> None:
 
 def test_who_has_had_least_time_is_next() -> None:
     async def main() -> list[str]:
-        turns, done = FairScheduler(1), list[str]()
+        turns = FairScheduler(1)
+        done = list[str]()
         async with turns.slot("long"):
             await asyncio.sleep(0.02)
         async with turns.slot("other"):
@@ -81,14 +86,16 @@ def test_who_has_had_least_time_is_next() -> None:
 
 def test_small_work_goes_before_large_work_that_has_only_come() -> None:
     async def main() -> list[int]:
-        turns, done = FairScheduler(1), list[int]()
+        turns = FairScheduler(1)
+        done = list[int]()
 
         async def one(owner: RequestOwner) -> None:
             async with turns.slot(owner):
                 await asyncio.sleep(0.001)
                 done.append(owner.characters)
 
-        small, large = RequestOwner(1_000), [RequestOwner(1_000_000) for _ in range(10)]
+        small = RequestOwner(1_000)
+        large = [RequestOwner(1_000_000) for _ in range(10)]
         async with turns.slot(small):
             await asyncio.sleep(0.02)
             tasks = [asyncio.ensure_future(one(each)) for each in [*large, small, small]]

@@ -23,7 +23,11 @@ from darc.types import Candidate, Message, Prompt
 class Grades:
     """The number that a text holds; location 0 and scale 1."""
 
-    name, version, location, scale, bounds = "grades", "", 0.0, 1.0, (-10.0, 10.0)
+    name = "grades"
+    version = ""
+    location = 0.0
+    scale = 1.0
+    bounds = (-10.0, 10.0)
 
     def __init__(self) -> None:
         self.asked: list[str] = []

@@ -25,7 +25,8 @@ def test_every_format(tmp_path: Path) -> None:
     alpaca = '[{"instruction": "Name it.", "dataset": "helpful"}]'
     (question,) = Questions(write(tmp_path, alpaca))
     assert (question.turns, question.category) == (("Name it.",), "helpful")
-    system, user = '{"role": "system", "content": "Be brief."}', '{"role": "user", "content": "?"}'
+    system = '{"role": "system", "content": "Be brief."}'
+    user = '{"role": "user", "content": "?"}'
     chat = f'{{"id": "c", "messages": [{system}, {user}]}}\n'
     (question,) = Questions(write(tmp_path, chat))
     assert [m.role for m in question.prompt().messages] == ["system", "user"]

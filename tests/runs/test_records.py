@@ -61,7 +61,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         {"question_id": 82, "turns": ["How is it?"]},
     ]
     (place / "prompts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    level, handlers = logging.root.level, logging.root.handlers[:]
+    level = logging.root.level
+    handlers = logging.root.handlers[:]
     for name, more in (("full", []), ("lazy", ["--lazy"]), ("packed", ["--compress"])):
         folder = place / name / "run"
         run = ("run", "--prompts", place / "prompts.jsonl", "--out", folder, "--json", *more)
@@ -70,12 +71,14 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (place / name / "summary.json").write_text(out)
     yield place
     logging.captureWarnings(False)
-    logging.root.level, logging.root.handlers[:] = level, handlers
+    logging.root.level = level
+    logging.root.handlers[:] = handlers
 
 
 def darc(command: object, *arguments: object) -> tuple[int, str, str]:
     """The exit code of a command run here, and what it said on standard output and error."""
-    out, said = io.StringIO(), io.StringIO()
+    out = io.StringIO()
+    said = io.StringIO()
     parts = PARTS if command == "run" and "--config" not in arguments else []
     with redirect_stdout(out), redirect_stderr(said), warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -166,7 +169,8 @@ def changed(data: bytes, choose: random.Random) -> bytes:
     place = choose.randrange(len(lines))
     row = json.loads(lines[place])
     parent, key = choose.choice(list(slots(row)))
-    mark, what = "@@@", choose.randrange(4)
+    mark = "@@@"
+    what = choose.randrange(4)
     if what == 0 and isinstance(parent, dict):
         del parent[key]
     elif what == 1 and isinstance(parent, list):
@@ -228,7 +232,8 @@ def check_case(base: Path, place: Path, seed: int) -> int:
     The others give what they give of the run as it was.
     """
     choose = random.Random(seed)
-    kind, name = choose.choice(["full", "full", "lazy"]), choose.choice(FILES)
+    kind = choose.choice(["full", "full", "lazy"])
+    name = choose.choice(FILES)
     folder = place / "run"
     shutil.copytree(base / kind / "run", folder)
     told = damage(folder / name, choose)

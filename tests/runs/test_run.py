@@ -60,7 +60,8 @@ def test_run_writes_every_stage_and_the_second_turn_sees_the_first(tmp_path: Pat
 
 
 def test_same_run_gives_the_same_bytes_and_does_nothing_twice(tmp_path: Path) -> None:
-    log, scorer = tmp_path / "log", Lengths()
+    log = tmp_path / "log"
+    scorer = Lengths()
     start(tmp_path / "one", generator=Words(log), scorers=[scorer], normalize="none")
     start(tmp_path / "two", scorers=[Lengths()], normalize="none")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
@@ -127,7 +128,8 @@ def test_other_embeddings_are_another_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("original", [True, False])
 def test_lazy_run_chooses_the_same_and_can_be_completed(tmp_path: Path, original: bool) -> None:
-    lazy_scorer, full_scorer = Lengths(), Lengths()
+    lazy_scorer = Lengths()
+    full_scorer = Lengths()
     settings: dict[str, Any] = {"normalize": "none", "include_original": original}
     folder = start(tmp_path / "lazy", lazy=True, scorers=[lazy_scorer], **settings)
     full = start(tmp_path / "full", scorers=[full_scorer], **settings)
@@ -165,7 +167,8 @@ def test_other_rules_of_an_incomplete_run_are_refused(tmp_path: Path) -> None:
 def test_kept_scores_are_not_asked_for_again(tmp_path: Path) -> None:
     with ScoreCache(tmp_path / "scores.sqlite") as cache:
         start(tmp_path / "one", scorers=[Lengths(version="1")], normalize="none", cache=cache)
-        second, third = Lengths(version="1"), Lengths(version="2")
+        second = Lengths(version="1")
+        third = Lengths(version="2")
         start(tmp_path / "two", scorers=[second], normalize="none", cache=cache)
         start(tmp_path / "three", scorers=[third], normalize="none", cache=cache)
     assert not second.asked
@@ -178,7 +181,8 @@ def test_writing_stops_where_more_is_not_worth_it(tmp_path: Path, lazy: bool) ->
     scorer = Lengths()
     every = start(tmp_path / "all", scorers=[Lengths()], normalize="none", lazy=lazy)
     folder = start(tmp_path / "few", scorers=[scorer], normalize="none", lazy=lazy, stop=STOP)
-    written, whole = rows(folder, "candidates.jsonl"), rows(every, "candidates.jsonl")
+    written = rows(folder, "candidates.jsonl")
+    whole = rows(every, "candidates.jsonl")
     for prompt_id, row in written.items():
         few = len(row["candidates"])
         if not prompt_id.endswith("#2"):
@@ -221,7 +225,8 @@ def test_killed_runs_end_with_the_same_bytes(mode: str, kills: int, tmp_path: Pa
     how: dict[str, Any] = {"lazy": mode == "lazy", "stop": STOP if mode == "stop" else None}
     start(tmp_path / "alone", scorers=[Lengths()], normalize="none", **how)
     root = Path(__file__).parents[2]
-    log, folder = tmp_path / "log", tmp_path / "killed"
+    log = tmp_path / "log"
+    folder = tmp_path / "killed"
     generator = np.random.default_rng(0)
     log.touch()
     for _ in range(kills):

@@ -93,7 +93,8 @@ def test_packed_shards_are_read_and_mended(tmp_path: Path) -> None:
 @pytest.mark.parametrize("keep", ["scores", "decisions"])
 def test_what_is_not_kept_is_said(keep: str, tmp_path: Path) -> None:
     options: dict[str, Any] = {"questions": many(8), "shard_size": 4, "keep": keep}
-    folder, whole = start(tmp_path / "run", **options), start(tmp_path / "all", questions=many(8))
+    folder = start(tmp_path / "run", **options)
+    whole = start(tmp_path / "all", questions=many(8))
     assert rows(folder, "decisions.jsonl") == rows(whole, "decisions.jsonl")
     with pytest.raises(InputError, match=f"has no variants.jsonl: .*--keep {keep}"):
         rows(folder, "variants.jsonl")

@@ -100,7 +100,8 @@ def service(
 
 
 def test_floods_of_headers(service: Service) -> None:
-    before, done = service.memory(), threading.Event()
+    before = service.memory()
+    done = threading.Event()
     with ThreadPoolExecutor(5) as pool:
         waiting = pool.submit(slowest, service.port, done)
         floods = [pool.submit(flood, service.port, size) for size in (40, 40, 150, 40, 150, 40)]
@@ -121,7 +122,8 @@ def test_slow_connections_end(service: Service) -> None:
         service.post(length=50),
         chunked.replace(b"Content-Length: 2\r\n", b"")[:-2] + b"5\r\n{",
     ]
-    done, begun = threading.Event(), time.monotonic()
+    done = threading.Event()
+    begun = time.monotonic()
     with contextlib.ExitStack() as stack, ThreadPoolExecutor(2) as pool:
         sent = [halves[number % len(halves)] for number in range(400)]
         sent[-4:-2] = [b"", b""]

@@ -26,7 +26,9 @@ def test_fields_and_known_keys_are_masked(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("PLAIN", "correct horse")
     monkeypatch.setenv("JUDGE_API_KEY", "battery.staple")
     monkeypatch.setenv("SHORT_KEY", "none")
-    stream, handlers, level = io.StringIO(), logging.root.handlers[:], logging.root.level
+    stream = io.StringIO()
+    handlers = logging.root.handlers[:]
+    level = logging.root.level
     log_as_json("info", stream, key_env="PLAIN")
     try:
         inner = {"list": ["sk-live12345", 5, None], "other": ValueError("battery.staple")}

@@ -16,7 +16,8 @@ def test_gate_bounds_what_runs_and_what_waits() -> None:
                 order.append(name)
                 await asyncio.sleep(0.01)
 
-        first, second = asyncio.create_task(run("a")), asyncio.create_task(run("b"))
+        first = asyncio.create_task(run("a"))
+        second = asyncio.create_task(run("b"))
         await asyncio.sleep(0)
         with pytest.raises(Problem) as caught:
             async with gate:

@@ -8,7 +8,8 @@ from darc.errors import InputError
 from darc.web.trusted_proxies import TrustedProxies
 
 PROXY = "127.0.0.1"
-FAR, SPOOFED = "203.0.113.7", "198.51.100.9"
+FAR = "203.0.113.7"
+SPOOFED = "198.51.100.9"
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,8 @@ def test_a_calibration_of_version_1_is_read_with_defaults_for_what_it_lacks() ->
 
 def test_intervals_hold_what_was_put_in() -> None:
     generator = np.random.default_rng(3)
-    severity, quality = generator.normal(0, 0.6, 20), generator.normal(0, 0.5, 10)
+    severity = generator.normal(0, 0.6, 20)
+    quality = generator.normal(0, 0.5, 10)
     raters = generator.integers(0, 20, (300, 10, 6))
     systems = np.tile(np.arange(10), (300, 1))
     scores = generator.normal(size=(300, 10, 6)) + generator.normal(0, 0.7, (300, 10, 1))

@@ -143,7 +143,8 @@ def test_scores_are_those_of_the_reference_on_real_ratings(reference: Any, name:
     if not path.is_file():
         pytest.skip(f"DARC_DATA names no folder with {name}")
     data = read(path)
-    scores, raters = data.scores, np.maximum(data.raters, 0)
+    scores = data.scores
+    raters = np.maximum(data.raters, 0)
     expected = reference.auto(scores, rater=raters)
     batch = darc.select_batch(scores[:, None], "auto", rater_ids=raters, sample="rewrite")
     found = batch.choice.objective
@@ -275,7 +276,8 @@ def test_by_the_truth_it_never_loses_and_keeps_more_of_the_mean_than_the_rules_o
         missing=0.2,
     )
     people = simulate(recipe, seed=1)
-    worth, rows = people.truth.mean - 2 * people.truth.sigma, np.arange(400)
+    worth = people.truth.mean - 2 * people.truth.sigma
+    rows = np.arange(400)
 
     def choices(rule: str, **options: Any) -> Any:
         return darc.select_batch(people.ratings[:, None], rule, **options).index
@@ -316,7 +318,8 @@ def test_each_part_earns_its_place_where_it_is_meant_to(
         "systems": replace(learnt, systems={}),
         "disagreement": replace(learnt, check=-9.0),
     }[part]
-    worth, rows = mean - 2 * sigma, np.arange(600)
+    worth = mean - 2 * sigma
+    rows = np.arange(600)
     whole, other = (
         worth[rows, darc.select_batch(scores[:, None], "auto", calibration=one, **named).index]
         for one in (learnt, without)

@@ -43,7 +43,8 @@ def distinct_pools(draw: st.DrawFn) -> Array:
 @given(distinct_pools(), st.floats(0.05, 5))
 def test_rules_against_plain_loops(scores: Array, beta: float) -> None:
     candidates, n = scores.shape
-    mean, sigma = scores.mean(axis=1), scores.std(axis=1, ddof=1)
+    mean = scores.mean(axis=1)
+    sigma = scores.std(axis=1, ddof=1)
     value = np.array([-np.log(np.mean(np.exp(-beta * row))) / beta for row in scores])
     premium = mean - value
     near = [k for k in range(candidates) if value[k] >= value.max() - 0.25]
@@ -75,12 +76,14 @@ def test_rules_over_several_scorers(scores: Array, scorers: int, seed: int) -> N
         [scores * (m + 1) + generator.normal(size=scores.shape) for m in range(scorers)]
     )
     pooled = many.reshape(scorers, -1)
-    center, spread = pooled.mean(axis=1), pooled.std(axis=1, ddof=1)
+    center = pooled.mean(axis=1)
+    spread = pooled.std(axis=1, ddof=1)
     unit = (many - center[:, None, None]) / spread[:, None, None]
     mean = unit.mean(axis=2)
     value = risk.entropic_value(unit)
     soft = risk.entropic_value(value.T)
-    sigma, premium = unit.std(axis=2, ddof=1).max(axis=0), (mean - value).max(axis=0)
+    sigma = unit.std(axis=2, ddof=1).max(axis=0)
+    premium = (mean - value).max(axis=0)
     expected = {
         "mean": np.argmax(mean.mean(axis=0)),
         "entropic": np.argmax(soft),
@@ -297,8 +300,10 @@ def test_bad_parameters_are_named(rule: str, parameters: dict[str, Any], words: 
 def test_mbr_weighs_the_others_by_reward() -> None:
     generator = np.random.default_rng(4)
     for _ in range(20):
-        scores, similarity = generator.normal(size=(5, 3)), generator.random((5, 5))
-        mean, temperature = scores.mean(axis=1), float(generator.uniform(0.2, 2))
+        scores = generator.normal(size=(5, 3))
+        similarity = generator.random((5, 5))
+        mean = scores.mean(axis=1)
+        temperature = float(generator.uniform(0.2, 2))
         expected = [
             sum(similarity[i, j] * np.exp(mean[j] / temperature) for j in range(5) if j != i)
             / sum(np.exp(mean[j] / temperature) for j in range(5) if j != i)
@@ -322,8 +327,10 @@ def test_mbr_weighs_the_others_by_reward() -> None:
 def test_majority_by_loops() -> None:
     generator = np.random.default_rng(5)
     for _ in range(40):
-        scores, labels = generator.normal(size=(7, 2)), generator.integers(0, 4, 7).tolist()
-        mean, held = scores.mean(axis=1), [labels.count(label) / 7 for label in labels]
+        scores = generator.normal(size=(7, 2))
+        labels = generator.integers(0, 4, 7).tolist()
+        mean = scores.mean(axis=1)
+        held = [labels.count(label) / 7 for label in labels]
         most = [k for k in range(7) if held[k] == max(held)]
         assert darc.select(scores, "majority", same_text=labels).index == max(
             most, key=lambda k: mean[k]

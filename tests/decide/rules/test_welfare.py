@@ -20,7 +20,8 @@ def tables() -> list[Array]:
     generator = np.random.default_rng(0)
     made = []
     for place in range(60):
-        k, n = generator.integers(2, 7), generator.integers(1, 8)
+        k = generator.integers(2, 7)
+        n = generator.integers(1, 8)
         table = generator.integers(0, 6, (k, n)).astype(float)
         if place % 3 == 0:
             gone = generator.random((k, n)) < 0.3
@@ -53,7 +54,8 @@ def mean_rank(table: Array) -> list[float]:
 def consumed(table: Array) -> list[Fraction]:
     """When each candidate is used up, in exact fractions; infinity where it never is."""
     k, n = table.shape
-    left, until = {i: Fraction(1) for i in range(k)}, [Fraction(10**6)] * k
+    left = {i: Fraction(1) for i in range(k)}
+    until = [Fraction(10**6)] * k
     clock = Fraction(0)
     while left:
         speed = dict.fromkeys(left, Fraction(0))
@@ -91,7 +93,8 @@ def test_ranks_and_vetoes_are_those_of_plain_loops(table: Array) -> None:
 @pytest.mark.parametrize("table", tables(), ids=str)
 def test_welfare_is_that_of_plain_loops(table: Array) -> None:
     rows = [sorted(row[~np.isnan(row)].tolist()) for row in table]
-    low, high = min(map(min, rows)), max(map(max, rows))
+    low = min(map(min, rows))
+    high = max(map(max, rows))
     floor = low - ((high - low) / 10 or 1.0)
     gains = [round(sum(log(x - floor) for x in row) / len(row), 9) for row in rows]
     assert darc.select(table, "nash", min_samples=1).index == best(gains, table)
@@ -148,7 +151,8 @@ def test_pessimism_accepts_by_weight_in_a_random_order(b: float) -> None:
     seeds = prompt_seeds(0, range(200))
     for place, pool in enumerate(scores):
         mean = pool.mean(axis=1)
-        low, high = mean.min() - 6 * b, mean.max()
+        low = mean.min() - 6 * b
+        high = mean.max()
         for _ in range(100):
             t = (low + high) / 2
             low, high = (t, high) if np.maximum(0, (mean - t) / b).mean() > 1 else (low, t)

@@ -54,7 +54,8 @@ lazy_settings = settings(derandomize=True, max_examples=60, deadline=None, datab
 @st.composite
 def pools(draw: st.DrawFn, scorers: int = 1) -> Array:
     """Scores (M, K, n) within (-10, 10): often tied, often ragged, some candidates absent."""
-    candidates, size = draw(st.integers(1, 6)), draw(st.integers(1, 5))
+    candidates = draw(st.integers(1, 6))
+    size = draw(st.integers(1, 5))
     number = draw(
         st.sampled_from(
             [
@@ -345,7 +346,8 @@ def test_search_can_be_stopped_at_any_time() -> None:
 
 def test_pairs_that_are_pending_are_not_asked_again() -> None:
     search = darc.lazy_search(5, 4, "entropic")
-    first, second = search.ask(3), search.ask(3)
+    first = search.ask(3)
+    second = search.ask(3)
     assert not set(first) & set(second)
     search.tell(second, np.zeros(len(second)))
     search.tell(first, np.ones(len(first)))
@@ -472,7 +474,8 @@ def test_the_search_itself_is_cheap(scorers: int, together: bool) -> None:
         )
         best = np.inf
         for _ in range(3):
-            calls, started = 0, time.process_time()
+            calls = 0
+            started = time.process_time()
             for scores in pools:
                 lazy = darc.select_lazily(
                     lambda pairs: scores[:, [k for k, _ in pairs], [i for _, i in pairs]].T,  # noqa: B023

@@ -64,7 +64,8 @@ def test_a_plan_of_ones_own_asks_the_same(rule: str, scorers: int) -> None:
         scores[:, generator.random((6, 5)) < 0.1] = np.nan
         asked: list[list[list[tuple[int, int]]]] = []
         for chosen in (rule, function):
-            search, answer = darc.lazy_search(6, 5, chosen, **options), ask_of(scores)
+            search = darc.lazy_search(6, 5, chosen, **options)
+            answer = ask_of(scores)
             asked.append([])
             while pairs := search.ask(2):
                 asked[-1].append(pairs)

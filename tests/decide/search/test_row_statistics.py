@@ -94,8 +94,10 @@ def test_one_common_fill_is_the_best_completion() -> None:
     generator = np.random.default_rng(0)
     for _ in range(12):
         seen = generator.uniform(-6, 6, size=int(generator.integers(1, 5)))
-        unseen, beta = int(generator.integers(2, 4)), float(generator.uniform(0.2, 3))
-        m, n = len(seen), len(seen) + unseen
+        unseen = int(generator.integers(2, 4))
+        beta = float(generator.uniform(0.2, 3))
+        m = len(seen)
+        n = len(seen) + unseen
         value = float(risk.entropic_value(seen, beta))
         premium = float(risk.mean(seen)) - value
 

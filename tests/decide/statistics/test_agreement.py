@@ -29,7 +29,8 @@ PUBLISHED = np.array(
 
 @st.composite
 def tables(draw: st.DrawFn) -> Array:
-    units, raters = draw(st.integers(1, 8)), draw(st.integers(2, 5))
+    units = draw(st.integers(1, 8))
+    raters = draw(st.integers(2, 5))
     rating = st.one_of(st.none(), st.integers(0, 4), st.floats(-5, 5).map(lambda x: round(x, 2)))
     cells = draw(st.lists(rating, min_size=units * raters, max_size=units * raters))
     flat = [nan if cell is None else float(cell) for cell in cells]
@@ -90,7 +91,8 @@ def test_matches_pair_by_pair_counting(table: Array, level: str) -> None:
 @repeatable
 @given(tables(), st.randoms(use_true_random=False))
 def test_order_of_units_and_raters_does_not_matter(table: Array, random: Any) -> None:
-    units, raters = list(range(table.shape[0])), list(range(table.shape[1]))
+    units = list(range(table.shape[0]))
+    raters = list(range(table.shape[1]))
     random.shuffle(units)
     random.shuffle(raters)
     for level in LEVELS:

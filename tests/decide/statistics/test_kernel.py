@@ -50,7 +50,8 @@ def test_gaps_elsewhere_change_nothing(scores: np.ndarray, row: int, beta: float
     others = scores.copy()
     others[row, 0] = np.nan
     kept = np.arange(5) != row
-    dense, ragged = columns(scores), columns(others)
+    dense = columns(scores)
+    ragged = columns(others)
     assert dense.share is None
     assert ragged.share is not None
     for name in ("low", "offset", "variance", "sigma"):
@@ -82,7 +83,8 @@ def test_weights() -> None:
     assert table.sigma[1] == pytest.approx(math.sqrt(2.0))
     tiny = columns(scores, weights * 1e-250)
     assert np.allclose(tiny.sigma, table.sigma)
-    equal, plain = columns(scores, np.full((2, 3), 0.1)), columns(scores)
+    equal = columns(scores, np.full((2, 3), 0.1))
+    plain = columns(scores)
     assert np.array_equal(equal.sigma, plain.sigma)
     assert np.array_equal(equal.soft_minimum(np.asarray(1.0)), plain.soft_minimum(np.asarray(1.0)))
 

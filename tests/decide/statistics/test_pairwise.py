@@ -54,7 +54,8 @@ class Data:
 
 @st.composite
 def comparisons(draw: st.DrawFn) -> Data:
-    candidates, raters = draw(st.integers(2, 5)), draw(st.integers(1, 4))
+    candidates = draw(st.integers(2, 5))
+    raters = draw(st.integers(1, 4))
     size = draw(st.integers(0, 20))
     seed = draw(st.integers(0, 2**32 - 1))
     return random_data(seed, candidates, raters, size)

@@ -29,7 +29,8 @@ def test_noise_alone_is_no_disagreement() -> None:
 
 def test_samples_keep_their_mean_and_lose_the_noise() -> None:
     grades = drawn(1.5, 1.0, 3, candidates=5)
-    samples, means = without_noise(grades), grades.mean(axis=2)
+    samples = without_noise(grades)
+    means = grades.mean(axis=2)
     assert samples.mean(axis=1) == pytest.approx(means.mean(axis=1))
     expected = means.var(axis=1, ddof=1) - components(grades).within / 3
     assert samples.var(axis=1, ddof=1) == pytest.approx(np.maximum(expected, 0))

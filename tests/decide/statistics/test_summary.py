@@ -48,10 +48,12 @@ def by_loops(
     scorers, candidates, _ = scores.shape
     each = np.full((5, scorers, candidates), np.nan)
     for m, scorer in enumerate(scores):
-        location, scale = 0.0, 1.0
+        location = 0.0
+        scale = 1.0
         present = scorer[~np.isnan(scorer)]
         if normalize == "prompt":
-            location, scale = present.mean(), present.std(ddof=1)
+            location = present.mean()
+            scale = present.std(ddof=1)
         elif normalize is not None and not isinstance(normalize, str):
             location, scale = (float(np.broadcast_to(part, scorers)[m]) for part in normalize)
         for k, candidate in enumerate((scorer - location) / scale):
@@ -102,12 +104,15 @@ def test_all_shapes_agree_with_plain_loops(
 
 
 def test_agrees_with_scipy() -> None:
-    scores, beta, gamma = make(7, 3, 5, 9), 1.7, 0.6
+    scores = make(7, 3, 5, 9)
+    beta = 1.7
+    gamma = 0.6
     z = (scores - scores.mean(axis=(2, 3), keepdims=True)) / scores.std(
         axis=(2, 3), ddof=1, keepdims=True
     )
     value = -(logsumexp(-beta * z, axis=-1) - np.log(9)) / beta
-    mean, sigma = z.mean(axis=-1), z.std(axis=-1, ddof=1)
+    mean = z.mean(axis=-1)
+    sigma = z.std(axis=-1, ddof=1)
     found = darc.statistics(scores, beta, gamma)
     assert np.allclose(found.value, -(logsumexp(-gamma * value, axis=1) - np.log(3)) / gamma)
     assert np.allclose(found.mean, mean.mean(axis=1))
@@ -235,9 +240,11 @@ def test_a_prompt_has_the_same_numbers_in_any_company(
 @given(scores_with_gaps(rows=6), st.sampled_from([0.0, 1e-9, 0.1, 1.0, 30.0, math.inf]))
 def test_normalised_numbers_do_not_depend_on_the_scale(scores: np.ndarray, beta: float) -> None:
     pool = scores.reshape(2, 3, -1)
-    found, moved = darc.statistics(pool, beta), darc.statistics(pool * 1024.0, beta)
+    found = darc.statistics(pool, beta)
+    moved = darc.statistics(pool * 1024.0, beta)
     for name in ("value", "mean", "sigma", "risk_premium"):
-        left, right = getattr(found, name), getattr(moved, name)
+        left = getattr(found, name)
+        right = getattr(moved, name)
         assert np.allclose(left, right, rtol=1e-12, atol=1e-12, equal_nan=True)
 
 
