@@ -12,6 +12,7 @@ from darc.decide.caution import parse_caution
 from darc.decide.decision import Decision, Decisions, decide
 from darc.decide.model.calibration import DEFAULT
 from darc.decide.model.calibration_file import Calibrations
+from darc.decide.options import SelectOptions
 from darc.decide.pools import Pools
 from darc.decide.registry import rules
 from darc.decide.rule import Rule
@@ -25,6 +26,7 @@ from darc.decide.standards import NO_STANDARDS, PANEL_SCALE, Standards
 from darc.decide.statistics.draws import prompt_seeds
 from darc.decide.statistics.normalization import Normalization
 from darc.decide.statistics.repeats import without_noise
+from darc.decide.trial import check_parameters
 from darc.errors import InputError
 from darc.settings.choices import Normalize, SearchMode
 from darc.types import Scores
@@ -317,6 +319,18 @@ class Method:
         has_constants = self.normalize != "prompt" and scores.constants is not None
         return self.normalize == "none" or has_constants
 
+    def check_parameters(self) -> None:
+        """Refuse parameters that only the rule itself can judge, before anything is scored.
+
+        Raises:
+            InputError: If a parameter cannot be used.
+        """
+        if self.rule.plan is None or self.rule.required():
+            # Without its side inputs such a rule cannot be tried.
+            return
+        options = SelectOptions(beta=self.beta, gamma=self.gamma, min_samples=self.min_samples)
+        check_parameters(self.rule, options)
+
     def search(self, scores: Scores) -> LazySearch:
         """A lazy search by this method, among the samples that count from the first on."""
         # Known severities cancel among complete candidates only.
@@ -329,6 +343,7 @@ class Method:
             bounds=scores.bounds,
             clip=True,
             search=search_mode,
+            check=False,
             **self._select_options(scores, lazily=True),
         )
 

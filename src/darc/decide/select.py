@@ -24,6 +24,7 @@ from darc.decide.search.likely import LikelySearch, can_be_likely
 from darc.decide.side_inputs import SIDE_INPUTS, check_side_inputs
 from darc.decide.statistics.arrays import as_samples, as_weights, check_level
 from darc.decide.statistics.draws import prompt_seeds
+from darc.decide.trial import check_parameters
 from darc.errors import InputError
 from darc.settings.choices import SearchMode
 
@@ -290,9 +291,13 @@ def lazy_search(
     candidate_ids: Sequence[str] | None = None,
     scorer_ids: Sequence[str] | None = None,
     search: SearchMode = "exact",
+    check: bool = True,
     **keywords: Any,
 ) -> LazySearch:
     """Make the state machine behind `select_lazily`, which takes the same arguments.
+
+    Besides, `check` says whether the rule's parameters are tried first; who makes many searches by
+    one rule needs that only once.
 
     Returns:
         A search with the methods `ask`, `tell` and `decision`.
@@ -308,6 +313,8 @@ def lazy_search(
     bound, side = _bind(rule, parameters)
     if side or has_ids:
         raise InputError(f"rule {bound.name!r} cannot be searched lazily", "use darc.select")
+    if check and bound.plan is not None:
+        check_parameters(bound, options)
     search_class: type[LazySearch] = LazySearch
     if search == "likely" and can_be_likely(bound, options.sample):
         search_class = LikelySearch

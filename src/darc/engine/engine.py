@@ -92,6 +92,7 @@ class Engine(Closing):
         self.method = engine_options.make_method(self.parts)
         self.side_inputs = engine_options.side_inputs
         self.side_inputs.check(self.method.rule)
+        self.method.check_parameters()
         rewriter = engine_options.value("rewriter")
         scorers = engine_options.value("scorers")
         self.tools = self.parts.tools(rewriter, scorers, remote_model or engine_options.judge)

@@ -94,7 +94,6 @@ class LazySearch:
         scorers = max(1, len(np.atleast_2d(np.asarray(bounds, dtype=object))))
         self._begin([0.0] * scorers, [1.0] * scorers)
         as_bounds(bounds, scorers)
-        _check_parameters(rule, options, scorers)
 
     @property
     def done(self) -> bool:
@@ -391,12 +390,6 @@ def _overall_mean(rows: Sequence[Row]) -> Cell:
         return rows[0].frame.middle
     totals = [[row.seen * mean for mean in row.average] for row in rows if row.seen]
     return tuple([sum(by_row) / seen for by_row in zip(*totals, strict=True)])
-
-
-def _check_parameters(rule: Rule, options: SelectOptions, scorers: int) -> None:
-    """Raise what a decision by these parameters raises, before anything is asked for."""
-    trial = replace(options, normalize=None)
-    decide(rule, Pools.with_options(np.zeros((1, scorers, 2, 2)), trial))
 
 
 def drive(search: LazySearch, score: Callable[[list[Pair]], ArrayLike], batch: int) -> Decision:
