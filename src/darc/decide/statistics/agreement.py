@@ -28,6 +28,13 @@ def krippendorff_alpha(ratings: ArrayLike, level: str = "interval") -> float:
     `level` is "interval", "ordinal" or "nominal". NaN is a missing rating; units with fewer than
     two ratings are ignored; NaN comes back when no unit is pairable or all pairable ratings are
     equal. O(ratings) for interval, O(units x distinct values) otherwise.
+
+    Args:
+        ratings: One row per unit and one column per rater, NaN where a rating is missing.
+        level: "interval", "ordinal" or "nominal".
+
+    Returns:
+        Alpha, or NaN if it is not defined.
     """
     alphas, units = _alphas(ratings, level)
     if not units:
@@ -45,9 +52,19 @@ def alpha_interval(
 ) -> tuple[float, float]:
     """Percentile bootstrap interval (low, high) of alpha, resampling whole units.
 
-    Arguments as in `krippendorff_alpha`. Resamples without variation are left out; (NaN, NaN) when
+    Resamples without variation are left out; (NaN, NaN) when
     that is all of them. O(resamples x units), times the distinct values unless the level is
     interval.
+
+    Args:
+        ratings: One row per unit and one column per rater, NaN where a rating is missing.
+        level: "interval", "ordinal" or "nominal".
+        confidence: The nominal coverage of the interval.
+        resamples: The number of bootstrap resamples.
+        seed: The seed of the resamples.
+
+    Returns:
+        The lower and the upper end.
     """
     check_probability("confidence", confidence)
     if resamples < 1:

@@ -32,6 +32,17 @@ def empirical_bernstein(
     mean - sigma sqrt(2 log(2K/delta)/n) - 7 (b - a) log(2K/delta) / (3 (n - 1)) for samples in
     bounds = (a, b). Fewer than two samples carry no information about the spread: -inf there,
     whatever mean and sigma are; otherwise NaN in gives NaN out.
+
+    Args:
+        mean: Mean of each candidate's samples.
+        sigma: Their standard deviation (ddof = 1).
+        n: The number of samples of each candidate.
+        candidates: The number of candidates in the pool, K.
+        bounds: The ends (a, b) of the scale of the samples.
+        delta: The probability that any of the K bounds fails.
+
+    Returns:
+        The bound of each candidate.
     """
     low, high = _bounds(bounds)
     centre, deviation, count = np.broadcast_arrays(
@@ -51,6 +62,16 @@ def sub_gaussian(
 
     mean - nu sqrt(2 log(K/delta)/n); samples in [a, b] have nu = (b - a)/2 (Hoeffding). -inf where
     n < 1; otherwise NaN in gives NaN out.
+
+    Args:
+        mean: Mean of each candidate's samples.
+        n: The number of samples of each candidate.
+        candidates: The number of candidates in the pool, K.
+        nu: The sub-Gaussian proxy deviation of one sample.
+        delta: The probability that any of the K bounds fails.
+
+    Returns:
+        The bound of each candidate.
     """
     if not (math.isfinite(nu) and nu >= 0):
         raise InputError(f"nu is {nu}", "nu must be finite and at least 0")
@@ -73,6 +94,17 @@ def lower_confidence_bound(
 
     The larger of `empirical_bernstein` and `sub_gaussian` (nu = (b - a)/2), each at delta/2, and
     never below a. n = 1 leaves the second alone, n = 0 gives a; otherwise NaN in gives NaN out.
+
+    Args:
+        mean: Mean of each candidate's samples.
+        sigma: Their standard deviation (ddof = 1).
+        n: The number of samples of each candidate.
+        candidates: The number of candidates in the pool, K.
+        bounds: The ends (a, b) of the scale of the samples.
+        delta: The probability that any of the K bounds fails.
+
+    Returns:
+        The bound of each candidate.
     """
     low, high = _bounds(bounds)
     half = check_probability("delta", delta) / 2.0
@@ -89,6 +121,15 @@ def lcb_coefficient(
     """Multiplier of sigma in the `lcb` rule, c sqrt(log(K/delta)/n); infinite where n < 1.
 
     A selection heuristic: mean minus this many sigmas is not a valid bound.
+
+    Args:
+        n: The number of samples of each candidate.
+        candidates: The number of candidates in the pool, K.
+        delta: The probability that any of the K bounds fails.
+        c: A factor of the whole term.
+
+    Returns:
+        The multiplier of each candidate.
     """
     count = _nonnegative("n", n)
     factor = float(_nonnegative("c", c)) * np.sqrt(_log_ratio(1.0, candidates, delta))
@@ -107,6 +148,17 @@ def proxy_slack(
     """How far the lcb score of a proxy can be off: eps_mu + c eps_sigma sqrt(log(K/delta)/n).
 
     `eps_mu` and `eps_sigma` bound the proxy's error in mean and sigma; arguments broadcast.
+
+    Args:
+        eps_mu: The largest error of the proxy's mean.
+        eps_sigma: The largest error of the proxy's sigma.
+        n: The number of samples of each candidate.
+        candidates: The number of candidates in the pool, K.
+        delta: The probability that any of the K bounds fails.
+        c: A factor of the whole term.
+
+    Returns:
+        The slack, in the units of the scores.
     """
     coefficient = lcb_coefficient(n, candidates=candidates, delta=delta, c=c)
     centre, deviation, factor = np.broadcast_arrays(
@@ -127,7 +179,19 @@ def proxy_suboptimality(
     delta: float = 0.05,
     c: float = 1.0,
 ) -> Array:
-    """Most that choosing by the proxy's lcb score can cost: twice `proxy_slack`."""
+    """Most that choosing by the proxy's lcb score can cost: twice `proxy_slack`.
+
+    Args:
+        eps_mu: The largest error of the proxy's mean.
+        eps_sigma: The largest error of the proxy's sigma.
+        n: The number of samples of each candidate.
+        candidates: The number of candidates in the pool, K.
+        delta: The probability that any of the K bounds fails.
+        c: A factor of the whole term.
+
+    Returns:
+        The largest loss, in the units of the scores.
+    """
     return 2.0 * proxy_slack(eps_mu, eps_sigma, n, candidates=candidates, delta=delta, c=c)
 
 

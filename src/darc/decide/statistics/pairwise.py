@@ -58,6 +58,17 @@ def win_rates(
 
     Ties count half; NaN where the rater never saw the candidate. `raters` defaults to one more
     than the largest index. O(comparisons + K R).
+
+    Args:
+        left: Index of the first candidate of each comparison.
+        right: Index of the second candidate of each comparison.
+        rater: Index of the rater of each comparison; None puts all under one rater.
+        outcome: 1 where the left candidate wins, 0 where the right one does, 0.5 for a tie.
+        candidates: The number of candidates, K.
+        raters: The number of raters, R; by default one more than the largest index.
+
+    Returns:
+        One score per candidate and rater, (K, R).
     """
     seen = _comparisons(left, right, rater, outcome, candidates, raters)
     shape = (seen.candidates, seen.raters)
@@ -85,6 +96,18 @@ def bradley_terry(
     Scores have a N(0, prior^2) prior, so a rater who always prefers one candidate gets a finite
     score, and sum to zero over the candidates the rater saw; NaN for the others. A tie is half a
     win each way. O(R K^3) per Newton step.
+
+    Args:
+        left: Index of the first candidate of each comparison.
+        right: Index of the second candidate of each comparison.
+        rater: Index of the rater of each comparison; None puts all under one rater.
+        outcome: 1 where the left candidate wins, 0 where the right one does, 0.5 for a tie.
+        candidates: The number of candidates, K.
+        raters: The number of raters, R; by default one more than the largest index.
+        prior: The standard deviation of the scores before any comparison is seen.
+
+    Returns:
+        One score per candidate and rater, (K, R).
     """
     seen = _comparisons(left, right, rater, outcome, candidates, raters)
     return _most_probable(seen, _logistic, prior)
@@ -103,6 +126,18 @@ def thurstone(
     """Each rater's most probable scores, (K, R), where i beats j with probability Phi(s_i - s_j).
 
     The noise of a comparison has unit variance; all else is as in `bradley_terry`.
+
+    Args:
+        left: Index of the first candidate of each comparison.
+        right: Index of the second candidate of each comparison.
+        rater: Index of the rater of each comparison; None puts all under one rater.
+        outcome: 1 where the left candidate wins, 0 where the right one does, 0.5 for a tie.
+        candidates: The number of candidates, K.
+        raters: The number of raters, R; by default one more than the largest index.
+        prior: The standard deviation of the scores before any comparison is seen.
+
+    Returns:
+        One score per candidate and rater, (K, R).
     """
     seen = _comparisons(left, right, rater, outcome, candidates, raters)
     return _most_probable(seen, _gaussian, prior)
@@ -125,7 +160,20 @@ def scalarize(
     candidates: int,
     raters: int | None = None,
 ) -> Array:
-    """Scores (K, R) by method: "win-rate", "bradley-terry" or "thurstone" (their default prior)."""
+    """Scores (K, R) by method: "win-rate", "bradley-terry" or "thurstone" (their default prior).
+
+    Args:
+        method: "win-rate", "bradley-terry" or "thurstone".
+        left: Index of the first candidate of each comparison.
+        right: Index of the second candidate of each comparison.
+        rater: Index of the rater of each comparison; None puts all under one rater.
+        outcome: 1 where the left candidate wins, 0 where the right one does, 0.5 for a tie.
+        candidates: The number of candidates, K.
+        raters: The number of raters, R; by default one more than the largest index.
+
+    Returns:
+        One score per candidate and rater, (K, R).
+    """
     if method not in _METHODS:
         raise UnknownName("pairwise method", method, _METHODS)
     return _METHODS[method](left, right, rater, outcome, candidates=candidates, raters=raters)

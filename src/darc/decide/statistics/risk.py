@@ -23,7 +23,16 @@ from darc.typing import Array
 def mean(
     scores: ArrayLike, weights: ArrayLike | None = None, mask: ArrayLike | None = None
 ) -> Array:
-    """Mean of the samples, (...). O(n)."""
+    """Mean of the samples, (...). O(n).
+
+    Args:
+        scores: Satisfaction samples, (..., n); NaN marks a missing one.
+        weights: Probabilities of the samples, broadcast to (..., n); they need not sum to one.
+        mask: True where a sample exists, of the shape of the scores.
+
+    Returns:
+        The mean of each row, (...).
+    """
     table, shape = _columns(scores, weights, mask)
     return (table.low + table.offset).reshape(shape)
 
@@ -34,6 +43,14 @@ def sigma(
     """Sample standard deviation (ddof = 1), (...); NaN with fewer than two samples. O(n).
 
     With weights w summing to 1 the variance is sum w (R - mean)^2 / (1 - sum w^2).
+
+    Args:
+        scores: Satisfaction samples, (..., n); NaN marks a missing one.
+        weights: Probabilities of the samples, broadcast to (..., n); they need not sum to one.
+        mask: True where a sample exists, of the shape of the scores.
+
+    Returns:
+        The standard deviation of each row, (...).
     """
     table, shape = _columns(scores, weights, mask)
     return table.sigma.reshape(shape)
@@ -49,6 +66,15 @@ def entropic_value(
 
     The mean at beta = 0 and the minimum at infinity, between the two otherwise, and at most
     min_i (R_i + log(1/w_i)/beta). O(n).
+
+    Args:
+        scores: Satisfaction samples, (..., n); NaN marks a missing one.
+        beta: Risk aversion, from 0 up; infinity is allowed.
+        weights: Probabilities of the samples, broadcast to (..., n); they need not sum to one.
+        mask: True where a sample exists, of the shape of the scores.
+
+    Returns:
+        The value of each row, (...).
     """
     table, shape = _columns(scores, weights, mask)
     level = np.full(table.low.shape, check_level("beta", beta))
@@ -61,7 +87,17 @@ def risk_premium(
     weights: ArrayLike | None = None,
     mask: ArrayLike | None = None,
 ) -> Array:
-    """Mean minus entropic value, (...), never negative; NaN with fewer than two samples. O(n)."""
+    """Mean minus entropic value, (...), never negative; NaN with fewer than two samples. O(n).
+
+    Args:
+        scores: Satisfaction samples, (..., n); NaN marks a missing one.
+        beta: Risk aversion, from 0 up; infinity is allowed.
+        weights: Probabilities of the samples, broadcast to (..., n); they need not sum to one.
+        mask: True where a sample exists, of the shape of the scores.
+
+    Returns:
+        The premium of each row, (...).
+    """
     table, shape = _columns(scores, weights, mask)
     level = np.full(table.low.shape, check_level("beta", beta))
     premium = table.offset - table.soft_minimum(level)
@@ -77,6 +113,15 @@ def cvar(
     """Mean of the k = max(1, ceil(alpha n)) lowest samples, (...). O(n log n).
 
     With weights, of the lowest samples that together reach a mass of alpha.
+
+    Args:
+        scores: Satisfaction samples, (..., n); NaN marks a missing one.
+        alpha: The share of samples that counts as the lowest, in (0, 1].
+        weights: Probabilities of the samples, broadcast to (..., n); they need not sum to one.
+        mask: True where a sample exists, of the shape of the scores.
+
+    Returns:
+        The mean of the lowest samples of each row, (...).
     """
     share = check_share("alpha", alpha)
     samples = as_samples(scores, mask)
@@ -108,6 +153,15 @@ def jackknife_value(
 
     Never above the plug-in value, which is optimistic at small n; it may fall below the smallest
     sample, so give the scale's lower end as `floor`. NaN with fewer than two samples. O(n).
+
+    Args:
+        scores: Satisfaction samples, (..., n); NaN marks a missing one.
+        beta: Risk aversion, from 0 up; infinity is allowed.
+        floor: The lower end of the scale, below which the value never falls.
+        mask: True where a sample exists, of the shape of the scores.
+
+    Returns:
+        The corrected value of each row, (...).
     """
     level = check_level("beta", beta)
     table, shape = _columns(scores, None, mask)
@@ -162,6 +216,17 @@ def bootstrap_interval(
 
     Each resample draws n of the row's own n samples. NaN with fewer than two samples.
     O(resamples * n) time and memory per row.
+
+    Args:
+        scores: Satisfaction samples, (..., n); NaN marks a missing one.
+        beta: Risk aversion, from 0 up; infinity is allowed.
+        confidence: The nominal coverage of the interval.
+        resamples: The number of bootstrap resamples.
+        seed: The seed of the resamples.
+        mask: True where a sample exists, of the shape of the scores.
+
+    Returns:
+        The lower and the upper end for each row, each (...).
     """
     level = check_level("beta", beta)
     check_probability("confidence", confidence)
@@ -186,6 +251,14 @@ def small_sample(beta: float, sigma: ArrayLike, count: ArrayLike) -> NDArray[np.
 
     On that line the plug-in value misses about 30 % of a Gaussian's risk premium, beyond it more;
     with n <= 3 it always does. False where sigma is undefined.
+
+    Args:
+        beta: Risk aversion, from 0 up; infinity is allowed.
+        sigma: Standard deviation of the samples (ddof = 1).
+        count: The number of samples.
+
+    Returns:
+        Whether the samples are too few, broadcast over the arguments.
     """
     spread = np.nan_to_num(np.asarray(sigma, dtype=np.float64), nan=0.0)
     with np.errstate(over="ignore"):

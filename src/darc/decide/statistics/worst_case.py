@@ -28,6 +28,14 @@ def tilted_weights(scores: ArrayLike, beta: ArrayLike, weights: ArrayLike | None
     `scores` is (..., n), `beta` a scalar or anything that broadcasts to (...), `weights`
     broadcasts to (..., n); the result is (..., n), sums to 1 and is 0 at NaN. beta = 0 gives the
     weights back, beta = inf spreads over the ties of the minimum. O(n) per row.
+
+    Args:
+        scores: Samples, (..., n); NaN marks a missing one.
+        beta: Risk aversion, which broadcasts to (...).
+        weights: Weights of the samples, which broadcast to (..., n).
+
+    Returns:
+        The weights, (..., n), which sum to 1 in each row.
     """
     samples, mass = _empirical(scores, weights)
     tilt = _parameter("beta", beta, samples.shape[:-1])
@@ -44,6 +52,14 @@ def kl_ball(
     missing. The value is the mean at radius 0 and the minimum once the radius reaches
     -log P(minimum), which is log(n / multiplicity of the minimum) without weights. It is accurate
     to about 1e-14 of the range. O(n) per row and Newton step, some ten steps.
+
+    Args:
+        scores: Samples, (..., n); NaN marks a missing one.
+        radius: The radius of the ball in nats, which broadcasts to (...).
+        weights: Weights of the samples, which broadcast to (..., n).
+
+    Returns:
+        The least mean, (...), and the weights that attain it, (..., n).
     """
     samples, mass = _empirical(scores, weights)
     limit = _parameter("radius", radius, samples.shape[:-1])
@@ -67,6 +83,13 @@ def chi_square(scores: ArrayLike, rho: ArrayLike) -> tuple[Array, Array]:
 
     The optimum is q_i proportional to max(0, eta - R_i), so its support is the k lowest samples,
     and there it is the closed form again, with (1 + rho) k / n - 1 in the place of rho.
+
+    Args:
+        scores: Samples, (..., n); NaN marks a missing one.
+        rho: The radius of the chi-square ball, which broadcasts to (...).
+
+    Returns:
+        The least mean, (...), and the weights that attain it, (..., n).
     """
     samples, mass = _empirical(scores, None)
     limit = _parameter("rho", rho, samples.shape[:-1])
@@ -92,6 +115,13 @@ def chi_square_closed_form(scores: ArrayLike, rho: ArrayLike) -> Array:
 
     `scores` is (..., n), `rho` broadcasts to (...); NaN samples are missing. Never above
     `chi_square`, and equal to it where `closed_form_is_exact`. O(n) per row.
+
+    Args:
+        scores: Samples, (..., n); NaN marks a missing one.
+        rho: The radius of the chi-square ball, which broadcasts to (...).
+
+    Returns:
+        The closed form of each row, (...).
     """
     samples, mass = _empirical(scores, None)
     limit = _parameter("rho", rho, samples.shape[:-1])
@@ -107,6 +137,13 @@ def closed_form_is_exact(scores: ArrayLike, rho: ArrayLike) -> NDArray[np.bool_]
 
     It is samples far above the mean that break it. `scores` is (..., n), `rho` broadcasts to
     (...); NaN samples are missing and a row without samples is False. O(n) per row.
+
+    Args:
+        scores: Samples, (..., n); NaN marks a missing one.
+        rho: The radius of the chi-square ball, which broadcasts to (...).
+
+    Returns:
+        Whether it is attained, for each row, (...).
     """
     samples, mass = _empirical(scores, None)
     limit = _parameter("rho", rho, samples.shape[:-1])
@@ -121,6 +158,13 @@ def rho_from_lambda(lam: ArrayLike, n: ArrayLike) -> Array:
     """Chi-square radius n/(n-1) lam^2 at which the closed form is mean - lam sigma (ddof = 1).
 
     Arguments broadcast; NaN where n < 2, as sigma is. O(1) per element.
+
+    Args:
+        lam: The number of standard deviations.
+        n: The number of samples.
+
+    Returns:
+        The radius.
     """
     level, count = np.broadcast_arrays(_parameter("lam", lam), _parameter("n", n))
     empty = np.full(count.shape, np.nan)
@@ -132,6 +176,13 @@ def lambda_from_rho(rho: ArrayLike, n: ArrayLike) -> Array:
     """Nonnegative lam with n/(n-1) lam^2 = rho; inverse of `rho_from_lambda`.
 
     Arguments broadcast; NaN where n < 2. O(1) per element.
+
+    Args:
+        rho: The radius of the chi-square ball, which broadcasts to (...).
+        n: The number of samples.
+
+    Returns:
+        The number of standard deviations.
     """
     limit, count = np.broadcast_arrays(_parameter("rho", rho), _parameter("n", n))
     empty = np.full(count.shape, np.nan)
