@@ -171,8 +171,8 @@ def _tracking(sets: Sequence[SetFindings], size: Size) -> Iterable[str]:
         frame = [r for r in _rows(validity, "validity") if r["items"] == "all candidates"]
         for scorer in _unique(row["scorer"] for row in frame):
             cells = {row["metric"]: row for row in frame if row["scorer"] == scorer}
-            shown = [_with_interval(cells[metric]) for metric in VALIDITY]
-            rows.append([rated_set.name, scorer, cells["spearman"]["n"], *shown])
+            intervals = [_with_interval(cells[metric]) for metric in VALIDITY]
+            rows.append([rated_set.name, scorer, cells["spearman"]["n"], *intervals])
             if scorer == "all":
                 all_scorers.append(cells["spearman"])
     header = ["set", "scorer", "texts", "Spearman", "partial Spearman", "Jaccard at 20 %"]
@@ -237,11 +237,11 @@ def _pool(pool: PoolFindings, size: Size) -> Iterable[str]:
 def _families(pool: PoolFindings) -> Iterable[str]:
     frame = pool.families["frames"].get("families", {"rows": [], "note": ""})
     rows = [[_cell(row[column]) for column in FAMILY_COLUMNS] for row in frame["rows"]]
-    shown = _unique(row["family"] for row in frame["rows"])
-    if shown:
+    families = _unique(row["family"] for row in frame["rows"])
+    if families:
         yield _table(FAMILY_COLUMNS, rows)
-        yield f"The same answers, rewritten by {_listed(shown)}. {frame['note']}"
-    missing = [family for family in FAMILIES if family not in shown]
+        yield f"The same answers, rewritten by {_listed(families)}. {frame['note']}"
+    missing = [family for family in FAMILIES if family not in families]
     if missing:
         yield f"Rewriting by {_listed(missing)} left nothing to compare."
     for warning in pool.families["warnings"]:
@@ -255,12 +255,12 @@ def _change_table(
     """Best-of-K's mean, and a table of the changes of all other rules on all prompts."""
     base = next(row for row in _rows(evaluation, "human") if row["source"] == source)
     yield f"Best-of-K: mean {base['mean']:.3f}. Changes against it:"
-    shown = [measure for measure in MEASURES if measure not in left_out]
+    measures = [measure for measure in MEASURES if measure not in left_out]
     rows = [
-        [row["method"], *(_change(row, measure) for measure in shown)]
+        [row["method"], *(_change(row, measure) for measure in measures)]
         for row in _changes(evaluation, "overall")
     ]
-    yield _table(["rule", *(MEASURES[measure] for measure in shown)], rows)
+    yield _table(["rule", *(MEASURES[measure] for measure in measures)], rows)
 
 
 def _changes(evaluation: CommandOutput, subset: str) -> list[Record]:

@@ -74,6 +74,6 @@ def show_options(function: Callable[Arguments, Result]) -> Callable[Arguments, R
         parameters.append(
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name])
         )
-    shown = signature.replace(parameters=[*parameters, keywords])
-    function.__signature__ = shown  # type: ignore[attr-defined]
+    full_signature = signature.replace(parameters=[*parameters, keywords])
+    function.__signature__ = full_signature  # type: ignore[attr-defined]
     return function

@@ -245,10 +245,10 @@ class Outcome:
         from darc.views import ShownFigure, draw_ratings
 
         figure = draw_ratings(self.dots())
-        shown = ShownFigure(figure, "decision")
+        picture = ShownFigure(figure, "decision")
         if path is not None:
-            shown.save(path)
-        return shown
+            picture.save(path)
+        return picture
 
     def to_html(self) -> str:
         """Everything as a self-contained page: the answer, why, the picture, then the numbers."""

@@ -65,12 +65,12 @@ def worth_another(rewards: Sequence[float] | Array, wave: int, cost: float) -> b
     Returns:
         Whether to write them.
     """
-    known = np.asarray(rewards, dtype=np.float64)
-    number = _PRIOR_ANSWERS + len(known)
-    squares = float(((known - known.mean()) ** 2).sum())
+    reward_array = np.asarray(rewards, dtype=np.float64)
+    number = _PRIOR_ANSWERS + len(reward_array)
+    squares = float(((reward_array - reward_array.mean()) ** 2).sum())
     spread = math.sqrt((_PRIOR_ANSWERS + squares) / number)
-    mean = float(known.sum()) / number
-    gain = expected_gain(float(known.max()), mean, spread, wave)
+    mean = float(reward_array.sum()) / number
+    gain = expected_gain(float(reward_array.max()), mean, spread, wave)
     return gain >= wave * cost
 
 

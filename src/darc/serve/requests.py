@@ -142,10 +142,10 @@ class RequestReader:
                 rule.
             rule_in_model: The rule that the name of the model gives; empty for none.
         """
-        given = {name: value for name, value in darc.items() if value is not None}
-        known = DarcOptions.model_fields
-        given_options = {name: value for name, value in given.items() if name in known}
-        parameters = {name: value for name, value in given.items() if name not in known}
+        fields = {name: value for name, value in darc.items() if value is not None}
+        option_names = DarcOptions.model_fields
+        given_options = {name: value for name, value in fields.items() if name in option_names}
+        parameters = {name: value for name, value in fields.items() if name not in option_names}
         options = validate_body(DarcOptions, {**self.default_options, **given_options}, "darc")
         self._check_limit("k", options.k, self._settings.max_k)
         self._check_limit("n_aug", options.n_aug, self._settings.max_n_aug)

@@ -52,12 +52,12 @@ def _first_problem(error: ValidationError, body: Mapping[str, Any], prefix: str)
     first_field = details[0]["loc"][:1]
     # A field with several types has an error for each; the one that fits furthest says most.
     same_field = [detail for detail in details if detail["loc"][:1] == first_field]
-    detail = max(same_field, key=lambda each: len(each["loc"]))
+    detail = max(same_field, key=lambda problem: len(problem["loc"]))
     path, value = _follow_path(detail, body)
     if prefix:
         path = [prefix, *path]
     is_container = isinstance(value, list | Mapping)
-    if all(len(each["loc"]) == 2 for each in same_field) and not is_container:
+    if all(len(problem["loc"]) == 2 for problem in same_field) and not is_container:
         reason = _join_alternatives(same_field)
     else:
         reason = _REASONS.get(detail["type"]) or _message(detail)

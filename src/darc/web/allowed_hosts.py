@@ -68,12 +68,14 @@ class AllowedHosts:
         page = _parse_authority(rest)
         if default_port is None or page is None:
             return False
-        own = list(self._extra)
+        service_authorities = list(self._extra)
         requested = _parse_authority(host_header)
         if requested is not None:
-            own.append(requested)
+            service_authorities.append(requested)
         page = page.with_default_port(default_port)
-        return any(page == authority.with_default_port(default_port) for authority in own)
+        return any(
+            page == authority.with_default_port(default_port) for authority in service_authorities
+        )
 
 
 def host_name(host_header: str) -> str | None:

@@ -28,7 +28,7 @@ class _LazySearch:
     """A lazy search for the choice of one prompt."""
 
     #: The samples (K, n) that it asked for.
-    asked: Mask
+    requested: Mask
     #: Whether it chose as the rule would with all samples.
     same_choice: bool
 
@@ -48,7 +48,7 @@ def call_table(ratings: Ratings, methods: Sequence[Method]) -> Frame:
             continue
         searches = [_search(ratings, method, prompt) for prompt in prompts]
         # A sample that the search asks for and that does not exist is not a text.
-        lazy = exists[np.stack([search.asked for search in searches])].sum()
+        lazy = exists[np.stack([search.requested for search in searches])].sum()
         row: Record = {
             "source": ratings.name,
             "method": method.text,
@@ -82,7 +82,8 @@ def _token_row(ratings: Ratings, method: Method) -> Record:
     lazily = float("nan")
     if _searchable(ratings, method):
         lazy = [
-            _tokens(ratings, prompt, _search(ratings, method, prompt).asked) for prompt in prompts
+            _tokens(ratings, prompt, _search(ratings, method, prompt).requested)
+            for prompt in prompts
         ]
         lazily = float(np.sum(lazy, axis=1).mean())
     row: Record = {"source": ratings.name, "method": method.text, "prompts": len(prompts)}
@@ -137,11 +138,11 @@ def _search(ratings: Ratings, method: Method, prompt: int) -> _LazySearch:
         "gamma": method.gamma,
         "normalize": normalize,
     }
-    asked = np.zeros(ratings.samples.shape[2:], dtype=bool)
+    requested = np.zeros(ratings.samples.shape[2:], dtype=bool)
 
     def score(pairs: list[Pair]) -> Array:
         for pair in pairs:
-            asked[pair] = True
+            requested[pair] = True
         scores = np.array([samples[:, candidate, sample] for candidate, sample in pairs])
         if scores.shape[1] == 1:
             return scores[:, 0]
@@ -151,7 +152,7 @@ def _search(ratings: Ratings, method: Method, prompt: int) -> _LazySearch:
     bounds = np.asarray(ratings.bounds, dtype=np.float64)
     lazy = select_lazily(score, candidates, depth, method.rule, bounds, BATCH, **options)
     full = select_batch(samples[None], method.rule, **options)
-    return _LazySearch(asked, bool(lazy.index == full.index[0]))
+    return _LazySearch(requested, bool(lazy.index == full.index[0]))
 
 
 def cost_table(ratings: Ratings) -> Frame:
