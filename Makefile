@@ -14,8 +14,8 @@ INSTALL := $(PIP) install -c constraints.txt
 # Tests start hundreds of processes, which are to find the code compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test coverage test-slow test-model test-hf test-train test-ray test-clients test-load test-vllm chromium test-browser check docs \
-  bench bench-pipeline bench-reward bench-gateway bench-scale results release clean
+.PHONY: help demo test coverage test-slow test-model test-qwen test-hf test-train test-ray test-clients test-load test-vllm test-reproduce latex chromium test-browser check docs \
+  bench bench-pipeline bench-reward bench-gateway bench-scale bench-coverage results release clean
 
 help:
 	@echo "make demo    choose by people's ratings, with a picture, then among a small real model's answers"
@@ -23,12 +23,14 @@ help:
 	@echo "make coverage   run the same tests, print which lines of the code no test runs"
 	@echo "make test-slow   run the tests that take long"
 	@echo "make test-model   install the embedded model, run the tests that need it"
+	@echo "make test-qwen DATA=FOLDER   install Qwen (1.1 GB), measure it as judge and rewriter; hours, resumable; not in CI"
 	@echo "make test-hf install torch and transformers, run the tests that need them"
 	@echo "make test-browser   open the pages in headless Chromium (Debian: chromium, chromium-driver)"
 	@echo "make docs    write docs/api.md from the docstrings, build the site in build/site"
 	@echo "make test-train   install torch, peft and TRL, run the tests that train"
 	@echo "make test-ray   install Ray, run the tests on a cluster of two nodes on this machine"
 	@echo "make test-clients   install LangChain, LiteLLM and others, call the gateway with each"
+	@echo "make test-reproduce   rehearse the paper's experiment on tiny models, compile its tables (Debian: texlive-latex-base)"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
@@ -37,6 +39,7 @@ help:
 	@echo "make results DATA=FOLDER QUICK=1   the same on small samples: build/results-quick.md"
 	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
 	@echo "make bench-scale   every figure to reach beside the first version; QUICK=1 few prompts, FULL=1 100,000"
+	@echo "make bench-coverage   coverage and false-positive rates beside their nominal values; QUICK=1 few files"
 	@echo "make test-load   requests with faults, fifty people in a study, attacks on services, damaged runs"
 	@echo "make test-vllm   install vLLM for CPUs into .venv-vllm (3.5 GB), run the tests on it; not in CI"
 	@echo "make release   build and check what would be published, and say how to tag it"
@@ -97,7 +100,7 @@ check: $(VENV)/.test
 	$(BIN)/lint-imports --no-logo
 
 # Tests run side by side: threads of small matrices would wait for each other.
-test coverage test-slow test-train: export OPENBLAS_NUM_THREADS := 1
+test coverage test-slow test-train test-reproduce: export OPENBLAS_NUM_THREADS := 1
 
 test: $(VENV)/.test check
 	$(BIN)/python -m pytest -n auto --durations 10
@@ -117,6 +120,11 @@ test-slow: $(VENV)/.test
 test-model: $(VENV)/.test
 	@echo "running the tests that write with the embedded model"
 	$(BIN)/python -m pytest -m model --durations 10
+
+test-qwen: $(VENV)/.test
+	@test -n "$(DATA)" || { echo "name the folder with ratings and pairs: make test-qwen DATA=FOLDER"; exit 2; }
+	$(BIN)/darc models install qwen
+	$(BIN)/python -m benchmarks.qwen "$(DATA)"
 
 test-hf: $(VENV)/.hf
 	@echo "running the tests that need torch and transformers, without network"
@@ -182,6 +190,16 @@ test-ray: $(VENV)/.ray
 	@echo "running the tests on a Ray cluster of two nodes, whose workers and nodes are killed"
 	$(BIN)/python -m pytest -m ray tests/runs --durations 10
 
+latex:
+	@command -v pdflatex >/dev/null || { \
+	  echo "make test-reproduce needs pdflatex; on Debian:" \
+	    "apt-get install --no-install-recommends texlive-latex-base texlive-latex-recommended" >&2; exit 1; }
+
+# The rehearsal itself takes two to five minutes; its test kills it once and goes on.
+test-reproduce: latex $(VENV)/.hf $(VENV)/.train
+	@echo "rehearsing the paper's experiment on tiny models, without network"
+	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest tests/reproduce -m rehearsal -s
+
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run
 
@@ -201,12 +219,22 @@ results: $(VENV)/.test
 	$(BIN)/darc models install
 	$(BIN)/python -m benchmarks.results "$(DATA)" $(if $(QUICK),--quick)
 
-bench-gateway: $(VENV)/.test
-	$(BIN)/python -m benchmarks.run gateway
+# its_hub has an environment of its own, so that its requirements do not meet ours.
+$(VENV)-its-hub/.done:
+	python3 -m venv $(VENV)-its-hub
+	$(VENV)-its-hub/bin/pip install -q "its_hub[lm]==1.2.0"
+	touch $@
+
+bench-gateway: $(VENV)/.test $(VENV)-its-hub/.done
+	ITS_HUB_PYTHON=$(CURDIR)/$(VENV)-its-hub/bin/python $(BIN)/python -m benchmarks.run gateway
 
 bench-scale: $(VENV)/.test
 	@echo "figures to reach beside the first version: $(if $(QUICK),five to ten,half an hour or more of) minutes"
 	$(BIN)/python -m benchmarks.run scale $(if $(QUICK),--quick) $(if $(FULL),--full)
+
+bench-coverage: $(VENV)/.test
+	@echo "simulating files whose truth is known: $(if $(QUICK),a minute or two,ten minutes)"
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.run coverage $(if $(QUICK),--quick)
 
 test-load: $(VENV)/.test
 	$(BIN)/python -m pytest -m load -s tests/serve tests/runs tests/study tests/web

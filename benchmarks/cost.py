@@ -15,7 +15,7 @@ from darc.runs.folder import RunFolder
 from darc.runs.shard import KEEP, ORDER
 
 SIZES = (1e4, 1e5, 1e6, 1e7, 1e8)
-# Measured in this repository; docs/scale.md says by which command.
+# Measured in this repository; docs/run.md says by which command.
 LAZY_SCORES = 0.44
 LAZY_REWRITES = 1.0
 CORE_MS = 2.4

@@ -1,4 +1,4 @@
-"""What the gateway adds to a backend that takes 50 ms per call: latency, throughput, calls."""
+"""What the gateway adds to a backend that takes 50 ms per call, beside its_hub."""
 
 import asyncio
 import contextlib
@@ -21,6 +21,10 @@ REQUESTS = 64
 CLIENTS = 32
 MESSAGES = [{"role": "user", "content": "Why are there two tides a day?"}]
 GOALS = {"added": 5.0, "chosen": 120.0, "rate": 60.0}
+# A panel takes two round trips, and 15 ms besides the backend's.
+PANEL_GOALS = {"p50": 2.6 * LATENCY * 1000 + 15, "calls": 17.0}
+# The Python of an environment with its_hub, which `make bench-gateway` makes.
+ITS_HUB_PYTHON = "ITS_HUB_PYTHON"
 
 
 @contextlib.contextmanager
@@ -94,15 +98,21 @@ async def measured(url: str, backend: str, body: dict[str, Any]) -> dict[str, fl
 
 
 @contextlib.contextmanager
-def served(latency: float, k: int, source: Path | None = None) -> Iterator[tuple[str, str]]:
-    """The addresses of a gateway with a judge, and of the backend that both use."""
+def served(
+    latency: float, k: int, source: Path | None = None, panel: tuple[str, ...] | None = None
+) -> Iterator[tuple[str, str]]:
+    """The addresses of a gateway with a judge or a panel, and of the backend that both use."""
     with started("-m", "tests.fakes.fast_server", str(latency)) as port:
         backend = f"http://127.0.0.1:{port}"
         judge = f"judge:fake@{backend},concurrency=512,key_env="
-        command = (
-            "-m", "darc", "serve", "--port", "0", "--backend", backend, "--scorer", judge,
-            "-k", str(k), "--n-aug", "0", "--rule", "mean", "--no-guard", "--concurrency", "512",
-        )  # fmt: skip
+        command = [
+            "-m", "darc", "serve", "--port", "0", "--backend", backend, "-k", str(k),
+            "--concurrency", "512",
+        ]  # fmt: skip
+        if panel is None:
+            command += ["--scorer", judge, "--n-aug", "0", "--rule", "mean", "--no-guard"]
+        else:
+            command += ["--panel", judge, *panel]
         with started(*command, source=source) as first_line:
             gateway = first_line.rpartition(" ")[2].removesuffix("/v1")
             _ready(gateway)
@@ -137,6 +147,34 @@ def rate(source: Path, *, latency: float, k: int, clients: int, requests: int) -
         return asyncio.run(measure(gateway))
 
 
+# The first is the default.
+PANELS: dict[str, tuple[str, ...]] = {
+    f"k = {K} and the default panel": (),
+    f"k = {K} and the panel in two waves": ("--panel-waves", "2"),
+    f"k = {K} and the panel, separately": ("--panel-mode", "separate"),
+}
+
+
+def its_hub_figures() -> dict[str, float] | None:
+    """The figures of its_hub's best-of-N with a judge, None where it is not installed."""
+    python = os.environ.get(ITS_HUB_PYTHON, "")
+    if not python:
+        return None
+    options = {
+        "question": MESSAGES[0]["content"],
+        "k": K,
+        "sequential": SEQUENTIAL,
+        "requests": REQUESTS,
+        "clients": CLIENTS,
+    }
+    script = Path(__file__).with_name("its_hub_client.py")
+    with started("-m", "tests.fakes.fast_server", str(LATENCY)) as port:
+        command = [python, str(script), f"http://127.0.0.1:{port}", json.dumps(options)]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    figures: dict[str, float] = json.loads(output.splitlines()[-1])
+    return figures
+
+
 def run() -> list[Table]:
     with served(LATENCY, K) as (gateway, backend):
         body: dict[str, Any] = {"model": "fake", "messages": MESSAGES}
@@ -144,19 +182,28 @@ def run() -> list[Table]:
         passed = asyncio.run(measured(gateway, backend, {**body, "darc": {"k": 1}}))
         chosen = asyncio.run(measured(gateway, backend, body))
     figures = {"direct": direct, "pass-through, k = 1": passed, f"k = {K} and a judge": chosen}
+    for name, options in PANELS.items():
+        with served(LATENCY, K, panel=options) as (gateway, backend):
+            figures[name] = asyncio.run(measured(gateway, backend, body))
+    its_hub = its_hub_figures()
+    if its_hub is not None:
+        figures[f"its_hub, best of {K} and a judge"] = its_hub
+    default_panel = figures[next(iter(PANELS))]
     rows: list[list[object]] = [
         [name, *(f"{row[key]:.1f}" for key in ("p50", "p95", "rate", "calls"))]
         for name, row in figures.items()
     ]
     added = passed["p50"] - direct["p50"]
-    added_met = _verdict(added <= GOALS["added"])
-    median_met = _verdict(chosen["p50"] <= GOALS["chosen"])
-    rate_met = _verdict(chosen["rate"] >= GOALS["rate"])
     notes = [
-        f"pass-through adds {added:.1f} ms, goal at most {GOALS['added']:g}: {added_met}",
-        f"k = {K} p50 {chosen['p50']:.1f} ms, goal at most {GOALS['chosen']:g}: {median_met}",
-        f"k = {K} {chosen['rate']:.1f} requests/s, goal at least {GOALS['rate']:g}: {rate_met}",
+        _at_most("pass-through adds (ms)", added, GOALS["added"]),
+        _at_most(f"k = {K} p50 (ms)", chosen["p50"], GOALS["chosen"]),
+        f"k = {K} {chosen['rate']:.1f} requests/s, goal at least {GOALS['rate']:g}: "
+        + _verdict(chosen["rate"] >= GOALS["rate"]),
+        _at_most("panel p50 (ms)", default_panel["p50"], PANEL_GOALS["p50"]),
+        _at_most("panel calls", default_panel["calls"], PANEL_GOALS["calls"]),
     ]
+    if its_hub is None:
+        notes.append("its_hub is not installed (make bench-gateway installs it)")
     title = (
         f"a backend of {LATENCY * 1000:.0f} ms per call: {SEQUENTIAL} requests one by one, "
         f"{REQUESTS} from {CLIENTS} clients"
@@ -164,6 +211,10 @@ def run() -> list[Table]:
     header = ["", "p50 ms", "p95 ms", "requests/s", "backend calls"]
     note = "; ".join(notes) + f"; {os.cpu_count()} cores, client and backend included"
     return [Table(title, header, rows, note)]
+
+
+def _at_most(name: str, value: float, limit: float) -> str:
+    return f"{name} {value:.1f}, goal at most {limit:g}: {_verdict(value <= limit)}"
 
 
 def _verdict(met: bool) -> str:

@@ -5,7 +5,7 @@ import importlib
 from typing import Any
 
 NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune", "rewriter", "auto")
-SEPARATE = ("demo", "embedding", "pipeline", "gateway", "reward", "client", "scale")
+SEPARATE = ("demo", "embedding", "pipeline", "gateway", "reward", "client", "scale", "coverage")
 FULL = 100_000
 
 
@@ -16,7 +16,11 @@ def main() -> None:
     parser.add_argument(
         "--full", action="store_true", help="throughput and scale at 100,000 prompts"
     )
-    parser.add_argument("--quick", action="store_true", help="scale with a tenth of the prompts")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="scale with a tenth of the prompts, coverage with a tenth of the files",
+    )
     parser.add_argument(
         "--prompts", type=int, metavar="N", help="the number of prompts in the largest run of scale"
     )
@@ -46,6 +50,8 @@ def options_of(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
         options = {"quick": arguments.quick, "rows": arguments.rows}
         if arguments.prompts or arguments.full:
             options["large"] = arguments.prompts or FULL
+    elif name == "coverage":
+        options = {"quick": arguments.quick}
     elif name == "auto":
         options = {"data": arguments.data}
     elif name == "embedding":

@@ -56,7 +56,7 @@ def speed() -> Table:
     batch = SampleBatch(samples, range(SHAPE[0]))
     source = source_of(samples[:, 0], "simulated")
     grid_seconds = timed(lambda: choices(batch, settings))
-    tuning_seconds = timed(lambda: tune(source, size="fine", repeats=1))
+    tuning_seconds = timed(lambda: tune(source, size="fine", splits=1))
     step = max(1, len(settings) // SUBSET)
     # Runs of neighbours, as the grid has them, so that betas are shared as they are in the whole.
     starts = range(0, len(settings), 20 * step)
@@ -98,7 +98,7 @@ def false_gains() -> Table:
                 if kind == "quality":
                     samples += generator.normal(0.0, 0.8, size=(60, 8, 1))
                 source = source_of(samples, kind)
-                tuning = tune(source, Objective(objective), repeats=2, seed=seed)
+                tuning = tune(source, Objective(objective), splits=2, seed=seed)
                 wrong += recommend(tuning).beyond_noise
             rows.append([objective, kind, NOISY, wrong, wrong / NOISY])
     total = sum(int(str(row[3])) for row in rows) / (NOISY * len(rows))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.decide.statistics.bounds import lower_confidence_bound
+from darc.decide.statistics.betting import betting_bound
 from darc.views.chart import new_figure, plain_drawing, style_axes
 from darc.views.palette import CHOICE, INK, OTHER, PALE
 
@@ -59,8 +59,7 @@ def certificate() -> None:
     counts = np.array([3, 5, 10, 20, 50, 100, 200, 500, 1000])
     people = np.clip(generator.normal(7, 1.2, 1000), 0, 10)
     means = np.array([people[:n].mean() for n in counts])
-    sigmas = np.array([people[:n].std(ddof=1) for n in counts])
-    bounds = lower_confidence_bound(means, sigmas, counts, candidates=4, bounds=(0.0, 10.0))
+    bounds = [betting_bound(people[:n], candidates=4, bounds=(0.0, 10.0)) for n in counts]
     axes.plot(counts, means, color=PALE, label="mean that shows")
     axes.plot(
         counts,

@@ -65,6 +65,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what runs the embedded model, unless it belongs to a slower suite already."""
     for item in items:
         wanted = set(getattr(item, "fixturenames", ())) & {"installed", "model"}
-        others = ("browser", "hf", "load", "slow", "train", "vllm")
+        others = ("browser", "hf", "load", "rehearsal", "slow", "train", "vllm")
         if wanted and not any(item.get_closest_marker(name) for name in others):
             item.add_marker(pytest.mark.model)

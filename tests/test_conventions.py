@@ -1,11 +1,16 @@
 """Conventions of the repository that protect its users."""
 
+import ast
+import importlib
 import importlib.util
+import inspect
 import re
 import subprocess
 import sys
+import textwrap
 import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -110,6 +115,62 @@ def test_what_a_page_names_is_found() -> None:
     text += 'cat > own.py\npython own.py\ndarc = "darc.cli:main"\n'
     assert modules_named(text) == {"benchmarks.run", "benchmarks.tune", "darc.cli"}
     assert scripts_named(text) == {"docs/make.py"}
+
+
+def test_the_map_of_the_tree_matches_the_tree() -> None:
+    text = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    mapped = text[text.index("## Where is what") : text.index("| you want to |")]
+    first_cells = re.findall(r"^\| (`.*?) \|", mapped, re.MULTILINE)
+    names = {name for cell in first_cells for name in re.findall(r"`([^`]+)`", cell)}
+    tree = set()
+    for path in (ROOT / "src" / "darc").iterdir():
+        if path.suffix == ".py" and not path.name.startswith("__"):
+            tree.add(path.name)
+        elif path.is_dir() and any(path.glob("*.py")):
+            tree.add(f"{path.name}/")
+    assert names == tree
+
+
+def documented_functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """The functions of the reference, each with its syntax tree."""
+    spec = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
+    assert spec is not None
+    assert spec.loader is not None
+    make_api = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_api)
+    for _, module, names in make_api.SECTIONS:
+        for name in names or make_api.public(module):
+            item = getattr(importlib.import_module(module), name)
+            if inspect.isfunction(item):
+                tree = ast.parse(textwrap.dedent(inspect.getsource(item)))
+                node = tree.body[0]
+                assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                yield f"{module}.{name}", node
+
+
+def missing_sections(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The sections that the docstring of a function should have and has not."""
+    documentation = ast.get_docstring(node) or ""
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    arguments += [rest for rest in (node.args.vararg, node.args.kwarg) if rest is not None]
+    sections = {"Args:"} if arguments else set()
+    if node.returns is not None and ast.unparse(node.returns) != "None":
+        sections.add("Returns:")
+    if any(isinstance(part, ast.Raise) and part.exc for part in ast.walk(node)):
+        sections.add("Raises:")
+    missing = {name for name in sections if name not in documentation}
+    _, _, described = documentation.partition("Args:")
+    for argument in arguments:
+        if not re.search(rf"^ +\*{{0,2}}{argument.arg}: ", described, re.MULTILINE):
+            missing.add(argument.arg)
+    return missing
+
+
+def test_public_functions_describe_arguments_results_and_errors() -> None:
+    functions = dict(documented_functions())
+    assert len(functions) > 50
+    missing = {name: missing_sections(node) for name, node in functions.items()}
+    assert {name: sections for name, sections in missing.items() if sections} == {}
 
 
 def test_actions_are_pinned_to_commits() -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tests.parts.scorers.answers import examples
 
 from darc.parts.scorers import Harm
+from darc.parts.scorers.base import sigmoid
 from darc.parts.scorers.harm import user_text
 from darc.runs.questions import EXAMPLES, find_questions
 from darc.train.head import AnswerPair, fit_preference
@@ -22,9 +23,12 @@ RISK = 0.3
 # The deviation of an answer's logit, and how far the middle one lies on the side of compliance.
 STRENGTH = 1.0
 SHIFT = 2.0
-RISK_WORDS = 4.0
-RISK_GAIN = 2.0
-RISK_SHIFT = 0.75
+RISK_WORDS = 10.0
+RISK_GAIN = 6.0
+RISK_SHIFT = 1.3
+# How often the risk's gradient is followed, and how often its largest curvature is approached.
+GRADIENT_STEPS = 400
+POWER_STEPS = 30
 
 
 def ordinary_prompts() -> list[str]:
@@ -43,19 +47,37 @@ def conversations(prompts: Sequence[str], seed: int = 0) -> list[str]:
 
 
 def fit_risk(harm: Harm, risky: Sequence[str], harmless: Sequence[str]) -> dict[str, Array]:
-    """A logistic model of risky prompts by their embeddings, both kinds weighing about the same."""
+    """A logistic model of risky prompts by their embeddings and words."""
     harmless_texts = [*harmless, *conversations(harmless)]
     texts = [*risky, *harmless_texts]
-    rows = np.column_stack([harm.embed_user_texts(texts), np.ones(len(texts))])
-    times = max(1, round(len(risky) / len(harmless_texts)))
-    rows = np.vstack([rows[: len(risky)], *[-rows[len(risky) :]] * times])
-    weights = fit_preference(rows, np.append(np.full(rows.shape[1] - 1, RISK), 0.01))
+    rows = np.column_stack([harm.risk_features(texts), np.ones(len(texts))])
+    rows[len(risky) :] *= -1.0
+    weights = _fit_wide(rows, np.append(np.full(rows.shape[1] - 1, RISK), 0.01))
     return {
         "risk": weights[:-1],
         "risk_bias": np.array(weights[-1] - RISK_SHIFT),
         "risk_words": np.array(RISK_WORDS),
         "risk_gain": np.array(RISK_GAIN),
     }
+
+
+def _fit_wide(rows: Array, penalty: Array) -> Array:
+    """Fit what `fit_preference` fits, by accelerated gradients: for thousands of features."""
+    data = rows.astype(np.float32)
+    largest = np.ones(data.shape[1], dtype=np.float32)
+    for _ in range(POWER_STEPS):
+        largest = data.T @ (data @ largest)
+        largest /= np.linalg.norm(largest)
+    curvature = float(np.linalg.norm(data @ largest) ** 2) / 4 + float(penalty.max())
+    weights = np.zeros(data.shape[1])
+    ahead = weights
+    for step in range(GRADIENT_STEPS):
+        wrong = sigmoid(-(data @ ahead.astype(np.float32)).astype(np.float64))
+        gradient = penalty * ahead - data.T @ wrong.astype(np.float32)
+        following = ahead - gradient / curvature
+        ahead = following + step / (step + 3) * (following - weights)
+        weights = following
+    return weights
 
 
 def fit_answers(better: Array, worse: Array, without: Sequence[int] = ()) -> dict[str, Array]:

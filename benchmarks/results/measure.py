@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import darc.decide.rules  # noqa: F401  (registers the rules)
+from benchmarks.results.equal_terms import EqualTerms, measure_equal_terms
 from benchmarks.results.output_cache import OutputCache
 from darc.analysis.run_ratings import load_run
 from darc.decide.registry import rules
@@ -38,7 +39,7 @@ class Size:
     """How much is computed."""
 
     #: Splits of the raters in `darc eval`.
-    repeats: int = 20
+    splits: int = 20
     #: Bootstrap draws per interval.
     draws: int = 2000
     #: Halvings and permutations of `darc diagnose`.
@@ -60,12 +61,12 @@ class Size:
     @property
     def measuring(self) -> tuple[str, ...]:
         """The options of `darc eval`."""
-        return ("--splits", str(self.repeats), "--draws", str(self.draws), "--json")
+        return ("--splits", str(self.splits), "--draws", str(self.draws), "--json")
 
 
 FULL = Size()
 QUICK = Size(
-    repeats=4,
+    splits=4,
     draws=200,
     halves=20,
     permutations=50,
@@ -90,6 +91,8 @@ class SetFindings:
     validity: CommandOutput | None
     #: The scorers of the rewrites.
     scorers: tuple[str, ...]
+    #: The default rule and the paper's rules without ids.
+    equal_terms: EqualTerms
 
     @property
     def tradeoff_known(self) -> bool:
@@ -140,8 +143,8 @@ def _measure_set(path: Path, cache: OutputCache, size: Size, seed: str) -> SetFi
     evaluation = cache.output(f"{name}-eval", "eval", path, *measuring)
     draws = ("--halves", str(size.halves), "--permutations", str(size.permutations))
     diagnosis = cache.output(f"{name}-diagnose", "diagnose", path, *draws, "--seed", seed, "--json")
-    repeats = ("--splits", str(size.tune_repeats))
-    tuning = cache.output(f"{name}-tune", "tune", path, *repeats, "--seed", seed, "--json")
+    splits = ("--splits", str(size.tune_repeats))
+    tuning = cache.output(f"{name}-tune", "tune", path, *splits, "--seed", seed, "--json")
     texts = texts_beside(path)
     scorers: tuple[str, ...] = ()
     validity = None
@@ -154,6 +157,7 @@ def _measure_set(path: Path, cache: OutputCache, size: Size, seed: str) -> SetFi
         tuning=tuning,
         validity=validity,
         scorers=scorers,
+        equal_terms=measure_equal_terms(path, name, cache, size.measuring, size.tune_repeats, seed),
     )
 
 

@@ -102,3 +102,7 @@ def __getattr__(name: str) -> Any:
 
             return getattr(import_module(module), name)
     raise AttributeError(f"module 'darc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,7 +1,7 @@
 """The plain records that travel between the parts of DARC."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,8 +53,8 @@ class Certificate:
     """What can be said for certain of a choice, and under which assumption."""
 
     #: For each scorer, on its raw scale, a number that the chosen candidate's true mean exceeds
-    #: with `probability`; None without bounds. It holds for independent raters, not for rewrites
-    #: of one answer.
+    #: with `probability`; None without bounds. It holds for independent raters only, so it is None
+    #: for rewrites of one answer and for a panel of judges.
     lower_bound: tuple[float, ...] | None
     probability: float
     #: The tilted probabilities (M, n) of the chosen candidate's samples, whose weighted cost is the
@@ -92,7 +92,14 @@ class Prompt:
         return ""
 
 
-class CutOff(str):
+class Written(str):
+    """A text with what is known of how it was written, for scorers that use it."""
+
+    #: How certain the model was of it: its self-certainty, or the mean log-probability of a token.
+    certainty: float | None = None
+
+
+class CutOff(Written):
     """A text that stopped at the token limit, for scorers that charge for it."""
 
 
@@ -110,6 +117,8 @@ class Candidate:
     #: The mean log-likelihood per token under the generator, where it is known.
     log_likelihood: float | None = None
     seed: int | None = None
+    #: The generator's self-certainty, where it was measured.
+    certainty: float | None = None
     #: The name of an answer that a user gave.
     name: str = ""
     #: How many times this text was written.
@@ -183,14 +192,23 @@ class Scores:
     samples: tuple[str, ...] = ()
     #: The names of the candidates, where they have any.
     candidates: tuple[str, ...] = ()
+    #: The group of each rater that belongs to one, by the rater's name.
+    groups: Mapping[str, str] = field(default_factory=dict)
     #: Whether nothing is left to be scored.
     complete: bool = True
     #: What one sample is: "rewrite" or "rater".
     sample: str = "rewrite"
+    #: Whether the raters are judge models, which are not independent people.
+    judged: bool = False
     #: All grades (criteria, K, n, repeats), where a rater gave several numbers. `values` then has
     #: their means.
     grades: Array | None = None
     criteria: tuple[str, ...] = ()
+    #: In which of two orders each rater saw the candidates, (n,); empty where a rater saw one at a
+    #: time.
+    orders: tuple[int, ...] = ()
+    #: Whether the raters compared answers, so that the numbers are no grades of satisfaction.
+    compared: bool = False
     #: The places of candidates and raters whose grade could not be obtained.
     failed: tuple[tuple[int, int], ...] = ()
 

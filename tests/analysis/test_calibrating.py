@@ -32,8 +32,7 @@ def sources(tracks: float) -> tuple[Ratings, Ratings]:
 def test_disagreement_of_rewrites_earns_its_weight_from_people() -> None:
     earned = calibrate_against(*sources(1.0)).by_scorer[""]
     lost = calibrate_against(*sources(0.0)).by_scorer[""]
-    low, high = earned.intervals["weight"]
-    assert low <= earned.weight[REWRITES] <= high
+    assert not earned.intervals
     assert earned.weight[REWRITES] > 0.4
     assert lost.weight[REWRITES] < 0.15
     assert earned.check > 2

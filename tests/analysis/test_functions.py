@@ -25,7 +25,7 @@ def shows_itself(found: Any) -> None:
 
 
 def test_evaluate(ratings: Path, tmp_path: Path) -> None:
-    found = darc.evaluate(ratings, rules=["lcb"], repeats=2, draws=50)
+    found = darc.evaluate(ratings, rules=["lcb"], splits=2, draws=50)
     shows_itself(found)
     assert found.result.frame("human") is found.tables["human"]
     found.plot("gains").save(tmp_path / "gains.png")
@@ -36,7 +36,7 @@ def test_evaluate(ratings: Path, tmp_path: Path) -> None:
 
 def test_diagnose_tune_and_compare(ratings: Path) -> None:
     shows_itself(darc.diagnose(ratings, splits=20, draws=20))
-    tuned = darc.tune(ratings, "cvar", rules=["lcb"], repeats=2)
+    tuned = darc.tune(ratings, "cvar", rules=["lcb"], splits=2)
     shows_itself(tuned)
     assert tuned.result.tuned.objective.name == "cvar"
     assert tuned.tables["rules"].column("rule") == ["lcb"]
@@ -60,7 +60,7 @@ def test_data_frames(library: str, ratings: Path) -> None:
     found = darc.compare(frame, draws=100)
     assert str(found) == str(darc.compare(ratings, draws=100))
     ours, other = (
-        str(darc.evaluate(each, rules=["lcb"], repeats=2, draws=50)) for each in (frame, ratings)
+        str(darc.evaluate(each, rules=["lcb"], splits=2, draws=50)) for each in (frame, ratings)
     )
     assert ours == other.replace("people", "ratings")
     with darc.read_ratings(frame) as table, darc.read_ratings(ratings) as same:

@@ -5,6 +5,7 @@ import pytest
 
 from darc.analysis.metrics import (
     aggregate,
+    group_scores,
     high_subset,
     lower_bound,
     matched_lambda,
@@ -109,3 +110,13 @@ def test_pairwise_scores_by_loops() -> None:
                 ]
                 each.append(np.mean(games) - 0.5)
             assert found[a, p] == pytest.approx(np.mean(each))
+
+
+def test_choices_are_judged_by_each_group() -> None:
+    judge = np.array([[[[1.0, 3.0, 9.0], [5.0, np.nan, 7.0]]]])
+    groups = np.array([[[[0, 0, 1], [0, 0, -1]]]])
+    scores = group_scores(judge, groups, 2, np.array([[0], [1], [-1]]))
+    assert scores[0, :, 0].tolist() == [2.0, 9.0]
+    assert scores[1, 0, 0] == 5.0
+    assert np.isnan(scores[1, 1, 0])
+    assert np.isnan(scores[2]).all()

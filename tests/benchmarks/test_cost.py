@@ -6,7 +6,7 @@ from tests.runs.makers import start
 
 from benchmarks import cost
 
-PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
+PAGE = Path(__file__).parents[2] / "docs" / "run.md"
 
 
 def test_the_page_shows_what_the_command_prints() -> None:

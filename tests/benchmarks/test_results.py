@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.results.__main__ import main
+from benchmarks.results.equal_terms import scaled_rules
 from benchmarks.results.page import tracked
 
 from darc.cli import main as darc
@@ -84,7 +85,7 @@ def test_it_has_the_sections_of_the_published_page(made: Path, page: str) -> Non
     expected[-1] = "A pool by given"
     assert re.findall(r"^## (.*)$", page, re.MULTILINE) == expected
     assert re.findall(r"^### (.*)$", page, re.MULTILINE) == [
-        *("divided", "three", "Families of rewrites")
+        *("divided", "three", "On equal terms", "Families of rewrites")
     ]
     assert "A quick page" in page
     assert not (made / "docs").exists()
@@ -110,7 +111,7 @@ def test_sentences_say_what_the_stars_say(page: str) -> None:
             if "\\*" in row[1 + column]:
                 starred["raised" if row[1 + column][0] == "+" else "lowered"].append(row[0])
         words = [f"{word} by {', '.join(found)}" for word, found in starred.items() if found]
-        expected = "; ".join(words) or "changed by none beyond noise"
+        expected = "; ".join(words) or "changed by none"
         assert overview["divided", "overall"][column] == expected
     moved: dict[str, list[str]] = {"raised": [], "lowered": []}
     for part in "; ".join(cell for cells in overview.values() for cell in cells).split("; "):
@@ -178,8 +179,10 @@ def test_it_goes_on_and_makes_again_what_changed(
     assert make("--out", "again.md") == 0
     steps = re.findall(r"^darc (\w+) (\S+)", capsys.readouterr().err, re.MULTILINE)
     ratings = "data/ratings/three.csv"
+    without_ids = "build/results-quick/three-no-ids.csv"
     assert steps == [
         *(("eval", ratings), ("diagnose", ratings), ("tune", ratings)),
+        *(("eval", without_ids), ("tune", without_ids)),
         ("eval", "build/results-quick/pool"),
     ]
     again = (made / "again.md").read_text(encoding="utf-8")
@@ -205,7 +208,7 @@ def test_correlations_are_claimed_as_they_are() -> None:
     def said(value: float, high: float) -> str:
         return tracked([{"value": value, "low": 0.0, "high": high}], ["recipe"])
 
-    assert "it does not reproduce here" in said(0.1, 0.3)
+    assert "not tested under the paper's conditions" in said(0.1, 0.3)
     assert "though not every interval" in said(0.4, 0.7)
     assert "some sets reach that here" in said(0.7, 0.8)
     assert "those of recipe are recipes" in said(0.7, 0.8)
@@ -218,3 +221,24 @@ def test_a_folder_without_ratings_is_refused(
     assert main(["nowhere", "--quick"]) == 2
     assert "nowhere has no ratings/NAME.csv" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_equal_terms_count_by_the_band(page: str, made: Path) -> None:
+    text = section(page, "On equal terms")
+    assert "`auto`: better in" in text
+    assert "the paper's rules at their defaults: better in" in text
+    folder = made / "build" / "results-quick"
+    lines = (folder / "divided-no-ids.csv").read_text(encoding="utf-8").splitlines()
+    raters = [line.split(",")[2] for line in lines[1:]]
+    assert len(set(raters)) == len(raters)
+    output = json.loads((folder / "divided-equal-eval.json").read_text(encoding="utf-8"))
+    better = [row for row in output["verdicts"] if row["verdict"] == "better"]
+    for row in output["verdicts"]:
+        assert (row["verdict"] == "level") == (abs(row["delta"]) <= row["margin"])
+    assert f"`auto`: better in {sum(row['method'] == 'auto' for row in better)}" in text
+
+
+def test_parameters_are_scaled_to_the_ratings() -> None:
+    assert scaled_rules(10.0)[0] == "entropic:beta=1"
+    assert scaled_rules(4.0)[0] == "entropic:beta=2.5"
+    assert scaled_rules(4.0)[2] == "epsilon:epsilon=0.1,beta=2.5"

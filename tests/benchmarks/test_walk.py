@@ -1,8 +1,10 @@
 """The walks: which modules a command or a request passes through."""
 
+import re
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ pytest.importorskip("starlette")
 from benchmarks import walk
 
 CHAT = "POST /v1/chat/completions"
+SOURCE = Path(__file__).parents[2] / "src" / "darc"
 REMOTE = ("darc.models.remote.", "darc.runs.on_ray")
 
 
@@ -45,6 +48,19 @@ def test_local_commands_touch_neither_ray_nor_servers(walks: dict[str, walk.Walk
 
 def test_a_run_passes_its_folder(walks: dict[str, walk.Walk]) -> None:
     assert "darc.runs.shard" in walks["darc run"].modules
+
+
+def test_the_page_about_the_design_names_every_package_of_a_walk(
+    walks: dict[str, walk.Walk],
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "design.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `?([\w ]+?)`? \| (.+) \|$", page, re.MULTILINE))
+    for name, found in walks.items():
+        reasons = rows["chat completion" if name == CHAT else name]
+        if "as `darc ask`" in reasons:
+            reasons += rows["darc ask"]
+        packages = {package for package in found.packages if (SOURCE / package).is_dir()}
+        assert packages <= set(re.findall(r"`(\w+)`", reasons)), name
 
 
 def test_returns_count_control_coming_back() -> None:

@@ -1,5 +1,6 @@
 """Ten questions of daily life on the playground, graded by a panel whose opinions are known."""
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,8 +29,10 @@ def reply(body: dict[str, Any], _: int) -> str:
     if "grade answers" not in body["messages"][0]["content"]:
         written = question.written
         return written[(body.get("seed") or 0) % len(written)]
-    answer = next(known for known in question.answers if known.text in last["content"])
-    return str(answer.grades[RATERS.index(rater_of(body))])
+    answers = [known for known in question.answers if known.text in last["content"]]
+    answers.sort(key=lambda answer: last["content"].index(answer.text))
+    rater = RATERS.index(rater_of(body))
+    return json.dumps({"grades": [answer.grades[rater] for answer in answers]})
 
 
 @pytest.fixture(scope="module")

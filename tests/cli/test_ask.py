@@ -123,6 +123,8 @@ def test_json(answers: Path) -> None:
     assert data["calls"] <= 12
     assert data["embeddings"] == {"relevance": "wordllama-256", "harm": "wordllama-256"}
     assert "embeddings" not in done.stderr
+    notes = {note["name"]: note["text"] for note in data["notes"]}
+    assert "see wording, not truth" in notes["surface_scorers"]
     again = darc("Why are there two tides a day?", "--answers", answers, "--json", "--n-aug", 2)
     one = data
     two = json.loads(again.stdout)

@@ -85,8 +85,10 @@ def test_known_severity_and_systems_are_found_again(
     assert [row["rater"] for row in found["raters"]] == list(SEVERITY)
     assert [row["system"] for row in found["systems"]] == ["small", "tiny", "middle", "big"]
     assert list(found["weight"]) == ["4"]
-    low, high = found["intervals"]["weight"]
-    assert low <= found["weight"]["4"] <= high
+    assert list(found["intervals"]) == ["reliability"]
+    low, high = found["intervals"]["reliability"]
+    assert low <= found["reliability"] <= high
+    assert high > 0.0005
 
 
 def test_long_lists_are_cut_with_the_ends_in_view(
@@ -309,3 +311,72 @@ def test_how_answers_divide_people_is_told(
     known = told(capsys, "--show", calibration)
     assert 0 < known["share_different"] < 1
     assert {"spread_alike", "sigma_df_factor", "earned"} <= known.keys()
+
+
+def judged_files(folder: Path, prompts: int = 80, per_answer: int = 2) -> tuple[Path, Path]:
+    """Ratings by people, and a judge's grades of the same answers."""
+    generator = np.random.default_rng(3)
+    ratings = ["prompt_id,candidate_id,rater_id,rating"]
+    grades = ["prompt_id,candidate_id,rater_id,rating"]
+    for prompt in range(prompts):
+        for answer in range(5):
+            quality = generator.normal()
+            grades.append(f"p{prompt},a{answer},judge,{quality + generator.normal(0, 0.4):.2f}")
+            for rater in generator.choice(9, per_answer, replace=False):
+                rating = 3 + quality + generator.normal(0, 1.2)
+                ratings.append(f"p{prompt},a{answer},r{rater},{rating:.2f}")
+    people = folder / "people.csv"
+    people.write_text("\n".join(ratings) + "\n")
+    judge = folder / "judge.csv"
+    judge.write_text("\n".join(grades) + "\n")
+    return people, judge
+
+
+def test_a_judge_is_worth_raters_and_helps_to_choose(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people, judge = judged_files(tmp_path)
+    out = tmp_path / "calibration.json"
+    command = ["calibrate", str(people), "--judge", str(judge), "--out", str(out)]
+    assert main([*command, "--json"]) == 0
+    (scorer,) = json.loads(capsys.readouterr().out)["scorers"].values()
+    estimate, low, high = scorer["judges"]["worth"]
+    assert 1 < low < estimate < high
+    assert main(command) == 0
+    assert f"worth {estimate:.1f} raters" in capsys.readouterr().out
+    select = ["select", str(people), "--calibration", str(out)]
+    assert main([*select, "--judge", str(judge), "--csv"]) == 0
+    with_judge = capsys.readouterr().out
+    assert main([*select, "--csv"]) == 0
+    assert with_judge != capsys.readouterr().out
+
+
+def test_the_worth_of_a_judge_is_not_said_where_nothing_was_rated_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people, judge = judged_files(tmp_path, per_answer=1)
+    assert main(["calibrate", str(people), "--judge", str(judge)]) == 0
+    output = capsys.readouterr().out
+    assert "cannot be known" in output
+    assert "is worth" not in output.replace("the judge is worth in raters cannot", "")
+
+
+def test_below_thirty_prompts_a_judge_is_not_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people, judge = judged_files(tmp_path, prompts=20)
+    out = tmp_path / "calibration.json"
+    assert main(["calibrate", str(people), "--judge", str(judge), "--out", str(out)]) == 0
+    assert "nothing is learnt about judges" in capsys.readouterr().out
+    select = ["select", str(people), "--calibration", str(out), "--judge", str(judge)]
+    assert main(select) == 2
+    assert "knows nothing about judgements" in capsys.readouterr().err
+
+
+def test_a_judge_of_other_answers_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people, judge = judged_files(tmp_path)
+    judge.write_text(judge.read_text().replace("p1", "q1").replace("\np", "\nx"))
+    assert main(["calibrate", str(people), "--judge", str(judge)]) == 2
+    assert "judges no candidate" in capsys.readouterr().err

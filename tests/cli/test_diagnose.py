@@ -115,3 +115,18 @@ def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture
         assert out == ""
         assert words in err
         assert len(err.splitlines()) == 1
+
+
+def test_raters_who_mark_a_system_down_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ratings = noise_only(3, 25, 3, 5)
+    ratings[:, 2, 3:] -= 3
+    path = write(tmp_path / "ratings.csv", ratings)
+    _, out, _ = run(capsys, path)
+    assert "2 of 5 raters mark c2 down" in out
+    rows = [line.split() for line in out.splitlines() if line.startswith(("r3 ", "r4 "))]
+    assert sum("*" in row for row in rows) == 2
+    _, out, _ = run(capsys, path, "--json")
+    likings = json.loads(out)["tables"]["likings"]
+    assert {row["rater"] for row in likings if row["notable"]} == {"r3", "r4"}

@@ -64,7 +64,7 @@ def test_settings_come_from_a_file(
 
 def test_check_paper(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "--check-paper"]) == 0
-    assert capsys.readouterr().out.endswith("10 do not follow, 153 do\n")
+    assert capsys.readouterr().out.endswith("28 do not follow, 165 do\n")
 
 
 @pytest.mark.parametrize(

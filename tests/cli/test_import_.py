@@ -1,3 +1,4 @@
+import io
 import json
 from pathlib import Path
 
@@ -34,3 +35,50 @@ def test_nothing_is_written_of_bad_input(
     assert main(["import", str(path)]) == 2
     assert "--scale" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [path]
+
+
+WORDS = "Question,Model,Ann,Ben,answer\nq1,a,meh,wow,Yes.\nq1,b,wow,meh,No.\n"
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_asked_and_a_pipe_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(WORDS)
+    assert main(["import", str(path)]) == 2
+    monkeypatch.setattr("sys.stdin", _Terminal("1\nfive\n5\n"))
+    monkeypatch.setattr("sys.stderr", _Terminal())
+    assert main(["import", str(path)]) == 0
+    rows = (tmp_path / "a.ratings.csv").read_text().splitlines()
+    assert rows[1].startswith("q1,a,Ann,1")
+    assert rows[2].startswith("q1,a,Ben,5")
+    assert "Yes." in (tmp_path / "a.ratings.texts.jsonl").read_text()
+
+
+def test_groups_reach_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.csv"
+    lines = ["Frage;Modell;Wer;Gruppe;Note"]
+    for number in range(6):
+        for rater in range(4):
+            lines += [f"q{number};{model};r{rater};g{rater % 2};{1 + (number + rater) % 5},0"
+                      for model in "ab"]  # fmt: skip
+    path.write_text("\n".join(lines))
+    assert main(["import", str(path), "--out", str(tmp_path / "out.csv")]) == 0
+    assert main(["compare", str(tmp_path / "out.csv"), "--by", "rater_group"]) == 0
+
+
+def test_several_rating_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("q,m,Ann,Ben\nq1,a,4,5\nq1,b,3,2\n")
+    columns = [
+        part
+        for text in ("prompt_id=q", "candidate_id=m", "rating=Ann", "rating=Ben")
+        for part in ("--column", text)
+    ]
+    assert main(["import", str(path), *columns, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["raters"] == 2

@@ -56,8 +56,12 @@ def model(server: FakeServer) -> list[str]:
     return ["--generator", f"openai:fake@{server.url},key_env="]
 
 
+def separately(server: FakeServer) -> list[str]:
+    return [*model(server), "--panel-mode", "separate"]
+
+
 def test_ask_says_what_it_costs_and_where_raters_differ(server: FakeServer, capsys: Out) -> None:
-    assert main(["ask", "Why?", *model(server), "-k", "4"]) == 0
+    assert main(["ask", "Why?", *separately(server), "-k", "4"]) == 0
     told = capsys.readouterr()
     assert "a panel of 8 raters grades 4 answers: at most 32 calls, about " in told.err
     assert "raters differ by " in told.err
@@ -69,10 +73,10 @@ def test_ask_says_what_it_costs_and_where_raters_differ(server: FakeServer, caps
     ("given", "calls"), [(["--panel", "1"], 3), (["--panel", "1", "--repeats", "2"], 6)]
 )
 def test_single_judge(server: FakeServer, given: list[str], calls: int, capsys: Out) -> None:
-    assert main(["ask", "Why?", *model(server), "-k", "3", "--json", *given]) == 0
+    assert main(["ask", "Why?", *separately(server), "-k", "3", "--json", *given]) == 0
     told = capsys.readouterr()
     data = json.loads(told.out)
-    assert f"one rater grades 3 answers: at most {calls} calls, besides" in told.err
+    assert f"one rater grades 3 answers: at most {calls} calls, and" in told.err
     assert data["panel"]["raters"] == ["hurried"]
     assert data["panel"]["asked"] == calls
     assert (data["panel"]["noise"] is not None) == (calls == 6)
@@ -95,12 +99,42 @@ def test_own_answers_are_graded_by_the_judge_that_is_named(
 
 
 def test_a_server_with_one_model_needs_only_its_url(server: FakeServer, capsys: Out) -> None:
-    assert main(["ask", "Why?", "--generator", f"{server.url}/v1", "-k", "2", "--json"]) == 0
+    assert (
+        main(
+            [
+                "ask",
+                "Why?",
+                "--generator",
+                f"{server.url}/v1",
+                "-k",
+                "2",
+                "--json",
+                "--panel-mode",
+                "separate",
+            ]
+        )
+        == 0
+    )
     assert json.loads(capsys.readouterr().out)["panel"]["asked"] > 0
     assert {body["model"] for body in server.bodies} == {"fake"}
     server.models = ["fake", "other"]
     assert main(["ask", "Why?", "--generator", f"{server.url}/v1", "-k", "2"]) == 2
     assert "lists fake, other; name the model: openai:MODEL@" in capsys.readouterr().err
+
+
+def test_the_ways_of_judging_are_options(server: FakeServer, capsys: Out) -> None:
+    server.reply = lambda body, i: (
+        '{"grades": [9, 2, 2, 3]}' if grading(body) else f"Answer {i} of {body.get('seed')}."
+    )
+    command = ["ask", "Why?", *model(server), "-k", "4", "--json"]
+    assert main([*command, "--panel-waves", "2", "--panel-mode", "listwise"]) == 0
+    assert json.loads(capsys.readouterr().out)["panel"]["asked"] in (4, 8)
+    server.reply = lambda body, i: f"A{i}" if len(body["messages"]) == 1 else "A"
+    assert main([*command, "--panel-mode", "pairwise", "--panel", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["panel"]["asked"] == 2 * 6 * 2
+    assert main([*command, "--panel-waves", "3"]) == 2
+    assert main([*command, "--panel-waves", "2", "--scorer", "form"]) == 2
+    assert "--panel-waves needs a panel" in capsys.readouterr().err
 
 
 def test_scorers_bring_rewrites_back(server: FakeServer, capsys: Out) -> None:
@@ -138,7 +172,7 @@ def test_missing_grades_are_told(server: FakeServer, capsys: Out) -> None:
     server.reply = lambda body, i: (
         "no idea" if expert in body["messages"][0]["content"] else reply(body, i)
     )
-    command = ["ask", "Why?", *model(server), "-k", "3", "--full"]
+    command = ["ask", "Why?", *separately(server), "-k", "3", "--full"]
     assert main([*command, "--json"]) == 0
     assert "missing_grades:3" in json.loads(capsys.readouterr().out)["flags"]
     assert main([*command, "--missing", "refuse"]) == 1
@@ -155,7 +189,17 @@ def divided(server: FakeServer, tmp_path: Path) -> list[str]:
     server.reply = graded(np.array([DIVISIVE, CALM]))
     (tmp_path / "answers.json").write_text(json.dumps(ANSWERS[:2]))
     judge = f"judge:other@{server.url},key_env="
-    return ["ask", "Why?", "--answers", str(tmp_path / "answers.json"), "--panel", judge, "--full"]
+    return [
+        "ask",
+        "Why?",
+        "--answers",
+        str(tmp_path / "answers.json"),
+        "--panel",
+        judge,
+        "--full",
+        "--panel-mode",
+        "separate",
+    ]
 
 
 def test_caution_decides_and_people_are_shown(divided: list[str], capsys: Out) -> None:
@@ -218,7 +262,7 @@ def test_a_run_remembers_caution_and_standards(
     assert main(["show", str(folder), "1", "--rule", "mean", "--caution", "low"]) == 2
     assert "it belongs to auto" in capsys.readouterr().err
     files = ["--prompts", str(prompts), "--out", str(folder), "--no-cache"]
-    assert main(["run", *files, *model(server), "-k", "3"]) == 2
+    assert main(["run", *files, *separately(server), "-k", "3"]) == 2
     assert "its decision differs (caution" in capsys.readouterr().err
 
 
@@ -242,7 +286,7 @@ def test_exported_grades_have_the_names_of_the_raters(server: FakeServer, prompt
 def run(server: FakeServer, prompts: Path, out: str, *more: str) -> Path:
     folder = prompts.with_name(out)
     files = ["--prompts", str(prompts), "--out", str(folder), "--no-cache"]
-    assert main(["run", *files, *model(server), "-k", "3", *more]) == 0
+    assert main(["run", *files, *separately(server), "-k", "3", *more]) == 0
     return folder
 
 
@@ -338,9 +382,9 @@ def test_another_panel_is_another_run(
     out = run(server, prompts, "run", "--panel", str(own))
     own.write_text('[[rater]]\nname = "nurse"\nview = "A tired nurse."\n')
     files = ["--prompts", str(prompts), "--out", str(out), "--no-cache", "--panel", str(own)]
-    assert main(["run", *files, *model(server), "-k", "3"]) == 2
+    assert main(["run", *files, *separately(server), "-k", "3"]) == 2
     assert "--from scores" in capsys.readouterr().err
-    assert main(["run", *files, *model(server), "-k", "3", "--from", "scores"]) == 0
+    assert main(["run", *files, *separately(server), "-k", "3", "--from", "scores"]) == 0
 
 
 def test_an_endless_thought_is_a_candidate_fewer_in_a_run(
@@ -362,7 +406,7 @@ def test_an_endless_thought_is_a_candidate_fewer_in_a_run(
     )
 
 
-@pytest.mark.parametrize("cap", [0, 20])
+@pytest.mark.parametrize("cap", [0, 16])
 def test_serve_says_what_an_answer_costs(server: FakeServer, cap: int) -> None:
     pytest.importorskip("starlette")
     command = [sys.executable, "-m", "darc", "serve", "--port", "0", "--backend", server.url]
@@ -376,9 +420,12 @@ def test_serve_says_what_an_answer_costs(server: FakeServer, cap: int) -> None:
     try:
         assert process.stderr.readline().startswith("serving ")
         cost = process.stderr.readline()
+        total = process.stderr.readline()
         room = process.stderr.readline() if cap else ""
     finally:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)
-    assert "a panel of 8 raters grades 8 answers: at most 64 calls, about " in cost
-    assert cap == 0 or "raise it to 72 or more" in room
+    assert "a panel of 8 raters grades 8 answers: at most 9 calls" in cost
+    assert " tokens " in cost
+    assert "at most 17 backend calls" in total
+    assert cap == 0 or "raise it to 17 or more" in room

@@ -10,7 +10,11 @@ from tests.cli.conftest import rows
 from tests.helpers import run_command as darc
 
 from darc import __version__
-from darc.cli.commands import command_of, help_texts, parser_of
+from darc.cli import main
+from darc.cli.commands import actions_of, command_names, command_of, help_texts, parser_of
+from darc.cli.options import add_options, option_flags
+from darc.cli.parser import Parser
+from darc.settings.model import SettingsModel, details_of
 
 
 def test_settings_from_a_file_and_the_command_line_wins(tidy: Path) -> None:
@@ -67,15 +71,43 @@ def test_long_help_says_the_defaults() -> None:
     assert "compress the files of finished shards (zstd) (default" not in text
 
 
-def test_short_help_shows_few_options_and_names_the_long_one() -> None:
-    for command in ("ask", "run", "serve", "select"):
-        short = darc(command, "--help").stdout
-        flags = re.findall(r"^  (?:-k K, )?(--[a-z-]+)", short, re.MULTILINE)
-        assert 8 <= len(flags) <= 18, (command, flags)
-        assert f"darc {command} --help-all" in short
-        full = darc(command, "--help-all").stdout
-        assert "--log-level" in full
-        assert "--log-level" not in short
+def options_in(help_text: str) -> set[str]:
+    """The options that a help text lists, but for those that print help."""
+    options = help_text.split("\nexamples:")[0]
+    flags = re.findall(r"^  (?:-\w(?: \w+)?, )?(--[a-z-]+)", options, re.MULTILINE)
+    return set(flags) - {"--help", "--help-all"}
+
+
+ACTIONS = [
+    (command, action, settings.settings)
+    for command in command_names()
+    for action, settings in actions_of(command).items()
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "action", "settings"), ACTIONS, ids=[f"{c} {a}".strip() for c, a, _ in ACTIONS]
+)
+def test_short_help_shows_at_most_twelve_options_and_the_long_one_all(
+    command: str, action: str, settings: type[SettingsModel]
+) -> None:
+    parser = Parser(prog=f"darc {command} {action}".strip())
+    add_options(parser, settings)
+    short = parser.format_help()
+    shown = options_in(short)
+    all_options = options_in(parser.format_full_help())
+    flags = {
+        option_flags(name, field)[-1]
+        for name, field in settings.model_fields.items()
+        if not details_of(field).positional
+    }
+    assert all_options == flags
+    if len(all_options) <= 12:
+        assert shown == all_options
+    else:
+        assert 8 <= len(shown) <= 12
+        assert shown < all_options
+        assert f"{parser.prog} --help-all" in short
 
 
 def test_a_required_option_is_named(tmp_path: Path) -> None:
@@ -88,3 +120,20 @@ def test_an_unknown_option_is_named_with_the_nearest() -> None:
     done = darc("select", "--cautoin", "high")
     assert done.returncode == 2
     assert "perhaps --caution" in done.stderr
+
+
+@pytest.mark.parametrize("flag", ["--backend", "--model", "--base-url"])
+@pytest.mark.parametrize("command", [["ask", "Why?"], ["run", "--prompts", "p", "--out", "o"]])
+def test_other_names_of_the_model_are_answered_with_the_right_option(
+    flag: str, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([*command, flag, "x"])
+    assert stopped.value.code == 2
+    assert "--generator openai:MODEL@URL" in capsys.readouterr().err
+
+
+def test_serve_answers_a_base_url_with_its_backend(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--base-url", "http://x"])
+    assert "--backend URL" in capsys.readouterr().err

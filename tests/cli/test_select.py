@@ -296,7 +296,6 @@ def test_bad_options_are_one_sentence(tidy: Path, arguments: list[str], words: s
         (TIDY.replace("p1,b,r2,6", "p1,b,r2,six"), "line 6"),
         (TIDY.replace("p1,b,r2,6", "p1,b,r2,inf"), "line 6"),
         (TIDY.replace("p2,c,r1,3", "p2,c,r1,").replace("p2,c,r2,4", "p2,c,r2,nan"), "'c'"),
-        (TIDY.replace("p1,b,r2,6", "p1,b,r1,6"), "line 6"),
     ],
 )
 def test_bad_files_are_one_sentence_and_leave_nothing(
@@ -416,3 +415,26 @@ def test_every_rule_runs_on_ratings_nobody_here_wrote() -> None:
         elapsed = time.perf_counter() - started
         print(f"{name}: {elapsed:.2f} s")
         assert elapsed < 6
+
+
+def test_copied_rows_are_noted_and_counted_once(tmp_path: Path) -> None:
+    lines = [
+        f"p{prompt},{candidate},r{rater},{(prompt * 7 + rater * 3 + place) % 5}\n"
+        for prompt in range(6)
+        for place, candidate in enumerate("ab")
+        for rater in range(3)
+    ]
+    header = "prompt_id,candidate_id,rater_id,rating\n"
+    once = tmp_path / "once.csv"
+    once.write_text(header + "".join(lines), encoding="utf-8")
+    copied = tmp_path / "copied.csv"
+    renamed = [row.replace(",r", ",copy ") for row in lines]
+    copied.write_text(header + "".join([*lines, *renamed]), encoding="utf-8")
+    expected = darc("select", once, "--json")
+    assert "copied" not in expected.stderr
+    output = darc("select", copied, "--json")
+    for line, expected_line in zip(
+        output.stdout.splitlines(), expected.stdout.splitlines(), strict=True
+    ):
+        assert json.loads(line)["explanation"] == json.loads(expected_line)["explanation"]
+    assert "copied rows" in output.stderr

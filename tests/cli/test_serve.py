@@ -76,14 +76,14 @@ def test_the_start_says_what_more_answers_cost(
     from darc.cli.serve import gateway_settings_of, say_room
     from darc.serve.app import make_gateway
 
-    for when_held, calls in (("flag", 2 * 3 + 2), ("more", 2 * (2 * 3 + 2))):
+    for when_held, calls in (("flag", 3 + 1 + 2), ("more", 2 * (3 + 1 + 2))):
         words = ["--backend", openai_server.url, "-k", "2", "--panel", "3", "--workers", "0"]
         words += ["--when-held", when_held, "--max-upstream-calls", "3"]
         settings = gateway_settings_of(read_settings(["serve", *words]))
         say_room(settings, make_gateway(settings))
         said = capsys.readouterr().err
         assert f"raise it to {calls} or more" in said
-        assert ("an answer takes at most 16 calls in all" in said) == (when_held == "more")
+        assert ("an answer takes at most 12 calls in all" in said) == (when_held == "more")
 
 
 def test_options_have_the_defaults_of_the_settings() -> None:
@@ -168,3 +168,8 @@ def test_serves_until_it_is_told_to_stop(openai_server: FakeServer, tmp_path: Pa
     assert openai_server.received[0].headers["authorization"] == "Bearer sk-hush"
     assert openai_server.bodies[0]["n"] == 3
     assert json.loads((tmp_path / "audit.jsonl").read_text())["request_id"] == "mine"
+
+
+def test_a_fallback_needs_its_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--when-held", "fallback"]) == 2
+    assert "--fallback-model" in capsys.readouterr().err

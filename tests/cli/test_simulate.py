@@ -36,7 +36,7 @@ def test_a_folder_gets_everything(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_standard_output_is_a_ratings_file(capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--n-prompts", "2", "--n-raters", "3", "--groups", "0.5", "0.25", "0.25"]
-    assert main(["simulate", *options, "--scale", "1-5", "--step", "1"]) == 0
+    assert main(["simulate", *options, "--scale", "1-5", "--round-to", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "prompt_id,candidate_id,rater_id,rating,rater_group"
     assert len(lines) == 1 + 2 * 5 * 3

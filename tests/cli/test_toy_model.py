@@ -73,10 +73,10 @@ def test_a_key_that_is_set_comes_first_with_a_generator_that_works(
 
 
 def test_a_larger_model_that_is_installed_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = install_larger(monkeypatch)
+    install_larger(monkeypatch)
     keys = {"OPENAI_API_KEY": "x"}
     note = toy_model_note("embedded", "darc ask QUESTION", environment=keys)
-    assert f"Better: darc ask QUESTION --generator transformers:{path} ({LARGER} is ins" in note
+    assert f"Better: darc ask QUESTION --generator embedded:{LARGER} ({LARGER} is ins" in note
     monkeypatch.setitem(generators._items, "embedded", Maker("embedded", Words, "[MODEL]"))
     note = toy_model_note("embedded", "darc ask QUESTION", environment=keys)
     assert f"Better: darc ask QUESTION --generator embedded:{LARGER} (" in note

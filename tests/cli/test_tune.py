@@ -2,6 +2,7 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from darc.cli import main
@@ -102,3 +103,55 @@ def test_caution_is_that_of_auto(ratings: Path, capsys: pytest.CaptureFixture[st
     assert [row["setting"] for row in told["rules"]] == ["auto:caution=high"]
     assert main([*command, "--rule", "lcb"]) == 2
     assert "it belongs to auto" in capsys.readouterr().err
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """Prompts whose answers are good, and prompts whose answers are not."""
+    generator = np.random.default_rng(0)
+    lines = ["prompt_id,candidate_id,rater_id,rating"]
+    for prompt in range(80):
+        level = generator.normal(3.4, 0.9)
+        for candidate in range(3):
+            mean = level + generator.normal(0, 0.4)
+            for rater in range(5):
+                rating = int(np.clip(np.round(mean + generator.normal(0, 0.6)), 1, 5))
+                lines.append(f"p{prompt},c{candidate},r{rater},{rating}")
+    path = tmp_path / "mixed.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_a_risk_writes_a_calibration_that_holds_answers_back(
+    mixed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    careful = tmp_path / "careful.json"
+    command = ["tune", str(mixed), "--risk", "rating < 3", "--level", "0.1", "--json"]
+    assert main([*command, "--out", str(careful)]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["possible"]
+    assert json.loads(careful.read_text())["promise"]["kind"] == "batch"
+    assert main(["calibrate", "--show", str(careful)]) == 0
+    assert "rating < 3" in capsys.readouterr().out
+    assert main(["select", str(mixed), "--calibration", str(careful), "--csv"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    below = [row for row in rows if "below_promise" in row["flags"]]
+    assert 0 < len(below) < len(rows)
+    assert {row["held"] for row in below} == {"true"}
+
+
+def test_an_impossible_promise_is_not_written(
+    mixed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    careful = tmp_path / "careful.json"
+    command = ["tune", str(mixed), "--risk", "rating < 6", "--out", str(careful)]
+    assert main(command) == 2
+    assert "Not possible" in capsys.readouterr().out
+    assert not careful.exists()
+
+
+def test_a_risk_goes_without_an_objective(
+    ratings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tune", str(ratings), "--risk", "rating < 3", "--objective", "mean"]) == 2
+    assert main(["tune", str(ratings), "--risk", "about 3"]) == 2

@@ -10,6 +10,8 @@ from tests.fakes import FakeServer
 from tests.serve.running import Running, settings_for
 
 LIBRARIES = {
+    "test_agents.py": "agents",
+    "test_anthropic.py": "anthropic",
     "test_dspy.py": "dspy",
     "test_inspect_ai.py": "inspect_ai",
     "test_instructor.py": "instructor",

@@ -2,7 +2,10 @@ import numpy as np
 import pytest
 
 import darc
+from darc.decide.method import Method
+from darc.decide.statistics.betting import betting_bound
 from darc.errors import InputError
+from darc.types import Scores
 
 
 def test_certificate_of_the_contract() -> None:
@@ -11,11 +14,9 @@ def test_certificate_of_the_contract() -> None:
     certificate = decision.certificate(bounds=(0, 10))
     assert certificate.probability == 0.95
     assert certificate.lower_bound is not None
-    # Hoeffding at delta / 2: 10 ranges of 0.5 sqrt(2 log(16 / 0.025) / 9).
-    slack = 10 * 0.5 * np.sqrt(2 * np.log(16 / 0.025) / 9)
-    assert certificate.lower_bound[0] == pytest.approx(
-        max(0.0, scores[decision.index].mean() - slack)
-    )
+    chosen = scores[decision.index]
+    bound = betting_bound(chosen, candidates=16, bounds=(0, 10))
+    assert certificate.lower_bound[0] == pytest.approx(float(bound))
     assert decision.certificate().lower_bound is None
 
 
@@ -30,6 +31,26 @@ def test_certificate_holds_for_independent_raters() -> None:
         assert lower is not None
         misses += quality[decision.index] < lower[0]
     assert misses / 400 <= 0.05
+
+
+def test_rewrites_have_no_lower_bound() -> None:
+    decision = darc.select([[9.0, 8.0, 9.0], [4.0, 5.0, 4.0]], "mean", sample="rewrite")
+    assert decision.certificate(bounds=(0, 10)).lower_bound is None
+
+
+def test_a_panel_of_judges_has_no_lower_bound() -> None:
+    scores = Scores(
+        values=np.array([[[9.0, 8.0, 9.0], [4.0, 5.0, 4.0]]]),
+        scorers=("panel",),
+        bounds=((0.0, 10.0),),
+        location=(None,),
+        scale=(None,),
+        samples=("a", "b", "c"),
+        sample="rater",
+        judged=True,
+    )
+    decision = Method.parse("mean").decide("p", scores, {})
+    assert decision.certificate(bounds=(0, 10)).lower_bound is None
 
 
 def test_worst_case_weights_price_the_value() -> None:

@@ -68,7 +68,7 @@ def test_an_evaluation_binds_a_rule_at_most_once_per_split(
         return original(self, **parameters)
 
     rules = ("mean", "auto", "hedgetune", "epsilon", "lcb")
-    settings = ContestSettings(rules=rules, repeats=4, draws=5)
+    settings = ContestSettings(rules=rules, splits=4, draws=5)
     monkeypatch.setattr(Rule, "bind", counted)
     compare_rules(make_source(20, 4, 8), settings)
     for name in rules:

@@ -192,7 +192,11 @@ def test_a_panel_grades_copies_once(stop: str | None) -> None:
         panel = [f"judge:fake@{server.url},key_env=", "3"]
         texts = [FIRST, f"{FIRST} ", SECOND, FIRST]
         with Engine(
-            Repeating(texts), panel=panel, sampling=SamplingParameters(k=4), stop=stop
+            Repeating(texts),
+            panel=panel,
+            panel_mode="separate",
+            sampling=SamplingParameters(k=4),
+            stop=stop,
         ) as engine:
             outcome = engine.ask("Why are there two tides?", score_everything=True)
     assert len(server.bodies) == 2 * 3

@@ -48,5 +48,5 @@ def test_only_parts_that_are_in_use_count() -> None:
 
 def test_a_panel_of_judges_is_not_flagged(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, index: "7"
-    panel = Panel(model=f"judge:fake@{openai_server.url}").first(2)
+    panel = Panel(model=f"judge:fake@{openai_server.url}", mode="separate").first(2)
     assert NOT_ENGLISH not in flags("Warum ist der Himmel blau?", GERMAN, panel=panel)

@@ -7,6 +7,7 @@ one of its own: python -m tests.fakes.fast_server LATENCY.
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,8 @@ from tests.fakes.openai_server import Fault, error
 
 FaultOf = Callable[[int], Fault | None]
 
+ANSWER_BLOCK = re.compile(r"\[BEGIN ANSWER \d+ \w+\]\n(.*?)\n\[END ANSWER", re.DOTALL)
+
 
 class FastServer:
     """Counts its calls and open connections; `fault(call)` may break the n-th POST."""
@@ -24,6 +27,7 @@ class FastServer:
         self.latency = latency
         self.fault = fault
         self.calls = 0
+        self.answered = 0
         self.open = 0
         self.busy = 0
         self.port = 0
@@ -49,6 +53,15 @@ def graded(messages: list[dict[str, Any]]) -> str:
     reader = answers.number(messages)
     worth = sum(material // 7**i % 7 for i in range(3)) / 2
     return str(round(min(10.0, max(0.0, worth + reader % 3 + reader // 3 % 3 - 1))))
+
+
+def graded_list(messages: list[dict[str, Any]]) -> str:
+    """Grades of all answers that a judge is shown."""
+    text = messages[-1]["content"]
+    blocks = ANSWER_BLOCK.findall(text)
+    reader = {"role": "user", "content": text.rpartition("[END ANSWER")[2]}
+    grades = [int(graded([reader, {"role": "user", "content": block}])) for block in blocks]
+    return json.dumps({"grades": grades})
 
 
 class _Connection(asyncio.Protocol):
@@ -114,8 +127,18 @@ class _Connection(asyncio.Protocol):
             fake.busy -= 1
 
     def answer(self, body: dict[str, Any]) -> None:
+        if "seed" not in body:
+            # Without a seed every answer is another.
+            self.fake.answered += 1
+            body["seed"] = self.fake.answered
         from_judge = body.get("temperature") == 0 and body.get("max_tokens", 99) <= 16
-        grade = graded(body["messages"]) if from_judge else None
+        grade = None
+        if "judge_score" in json.dumps(body.get("response_format")):
+            grade = json.dumps({"score": int(graded(body["messages"])), "reasoning": ""})
+        elif "response_format" in body and "[END ANSWER" in body["messages"][-1]["content"]:
+            grade = graded_list(body["messages"])
+        elif from_judge:
+            grade = graded(body["messages"])
         choices = [answers.choice(body, i, grade, None) for i in range(body.get("n") or 1)]
         completion = answers.completion(body, choices)
         if not body.get("stream"):

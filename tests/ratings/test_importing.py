@@ -137,10 +137,8 @@ def test_a_broken_record_is_named(tmp_path: Path) -> None:
 def test_odd_names_words_and_commas(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("Frage;Model;Annotator;Score\nWhy?;one;ann;gut\nWhy?;two;ann;3,5\n")
-    with pytest.raises(InputError, match="--column prompt_id=ONE, one of Frage, Model"):
+    with pytest.raises(InputError, match=r'--scale "gut=4"'):
         read_judgements(path)
-    with pytest.raises(InputError, match=r'--scale "gut=1"'):
-        read_judgements(path, {"prompt_id": "Frage"})
     made = read_judgements(path, {"prompt_id": "Frage"}, parse_scale("gut=5, schlecht=1"))
     assert made.ratings == [("Why?", "one", "ann", 5.0, "one"), ("Why?", "two", "ann", 3.5, "two")]
 
@@ -187,7 +185,7 @@ def test_a_column_of_any_name_is_the_rating_where_candidates_come_again(tmp_path
     with pytest.raises(InputError, match="several rows, and no column looks like a rater"):
         read_judgements(path)
     path.write_text("Question;Model;One;Two\nq1;a;4;1\nq1;a;2;1\n", encoding="utf-8")
-    with pytest.raises(InputError, match="several numbers; say which is the rating: --column"):
+    with pytest.raises(InputError, match="several numbers; name it, such as --column rating=One"):
         read_judgements(path)
 
 

@@ -140,8 +140,9 @@ def test_damaged_zstd() -> None:
     data = zstandard.ZstdCompressor().compress((TIDY + "q,a,r,1\n" * 900).encode())
     assert "ends too early" in str(refusal(data[:-9], "x.csv.zst"))
     assert "damaged" in str(refusal(data[:20] + b"\xff" * 90, "x.csv.zst"))
-    twice = data + zstandard.ZstdCompressor().compress(b"q,b,r,2\n")
-    assert "twice" in str(refusal(twice, "x.csv.zst"))
+    two_frames = data + zstandard.ZstdCompressor().compress(b"q,b,r,2\n")
+    with table_of(two_frames, "x.csv.zst") as table:
+        assert table.rows == 901
 
 
 @pytest.mark.parametrize("name", ["*.csv", "[ab].csv", "a=1/x.csv", "it's.csv"])

@@ -320,3 +320,26 @@ def test_a_system_that_varies_within_a_candidate_is_refused_where_it_is_wanted()
         batch = next(table.batches())
         with pytest.raises(TableError, match="line 5: the system of this candidate is not"):
             list(batch.systems)
+
+
+@pytest.mark.parametrize("folder", ["dir[1]", "st*r", "w?y"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_folders_named_like_patterns_hold_their_own_files(
+    folder: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    for name in (folder, "dir1", "star", "way"):
+        (tmp_path / name).mkdir()
+        frame = pandas.DataFrame(
+            {"prompt_id": [name], "candidate_id": ["a"], "rater_id": ["r"], "rating": [1.0]}
+        )
+        if suffix == "csv":
+            frame.to_csv(tmp_path / name / "a.csv", index=False)
+        else:
+            frame.to_parquet(tmp_path / name / "a.parquet")
+    monkeypatch.chdir(tmp_path / folder)
+    link = tmp_path / f"link.{suffix}"
+    link.symlink_to(tmp_path / folder / f"a.{suffix}")
+    for path in (Path(f"a.{suffix}"), tmp_path / folder / f"a.{suffix}", link):
+        with read_ratings(path) as table:
+            assert table.all_prompts().prompt_ids == [folder]

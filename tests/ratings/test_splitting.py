@@ -27,10 +27,10 @@ def test_poisoned_halves_change_nothing_on_the_other_side(
     kind: str, scorers: int, split: str
 ) -> None:
     source = make_source(15, 4, 7, scorers, kind=kind)
-    settings = validate_settings(ContestSettings, {"split": split, "repeats": 4, "draws": 10})
+    settings = validate_settings(ContestSettings, {"split": split, "splits": 4, "draws": 10})
     clean = compare_rules(source, settings)
-    for repeat in range(settings.repeats):
-        one = settings.model_copy(update={"seed": repeat, "repeats": 1})
+    for repeat in range(settings.splits):
+        one = settings.model_copy(update={"seed": repeat, "splits": 1})
         select, judge = halves_mask(source, source.split_unit(split), repeat)
         assert not (select & judge).any()
         garbage = np.random.default_rng(repeat).normal(0, 1e6, source.samples.shape)

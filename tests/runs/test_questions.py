@@ -1,4 +1,5 @@
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,33 @@ def test_every_format(tmp_path: Path) -> None:
     chat = f'{{"id": "c", "messages": [{system}, {user}]}}\n'
     (question,) = Questions(write(tmp_path, chat))
     assert [m.role for m in question.prompt().messages] == ["system", "user"]
+
+
+def test_alpaca_eval_as_it_is_published(tmp_path: Path) -> None:
+    rows = [
+        {
+            "instruction": "What are the names of some famous actors?",
+            "output": "Some of them are on Broadway.\n1. Hugh Jackman",
+            "generator": "text_davinci_003",
+            "dataset": "helpful_base",
+        },
+        {
+            "instruction": "Sort these:\n\nb, a",
+            "output": "",
+            "generator": "text_davinci_003",
+            "dataset": "koala",
+        },
+    ]
+    questions = list(Questions(write(tmp_path, json.dumps(rows, indent=4))))
+    assert [question.turns for question in questions] == [(row["instruction"],) for row in rows]
+    assert [question.id for question in questions] == ["1", "2"]
+    assert [question.category for question in questions] == ["helpful_base", "koala"]
+
+
+def test_an_instruction_comes_with_its_input(tmp_path: Path) -> None:
+    rows = [{"instruction": "Sort these.", "input": "b, a"}, {"instruction": "Why?", "input": ""}]
+    questions = Questions(write(tmp_path, json.dumps(rows)))
+    assert [question.turns for question in questions] == [("Sort these.\n\nb, a",), ("Why?",)]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ WORDS = "did not answer within 3 s"
         (problems.Malformed(WORDS, status=200), 502, "upstream_malformed"),
         (problems.TooLarge("http://h", 5), 502, "upstream_too_large"),
         (problems.CircuitOpen(WORDS, retry_after=2.5), 503, "upstream_unavailable"),
-        (problems.OverLimit(WORDS), 503, "over_limit"),
+        (problems.OverLimit(WORDS), 422, "over_limit"),
         (problems.ErrorStatus(WORDS, status=529, retry_after=4.0), 529, None),
         (problems.Rejected(WORDS, "", 418, "no", '{"error": {"code": "pot"}}'), 418, "pot"),
         (problems.Redirected("http://h", 307, "/there?key=1"), 502, "upstream_redirects"),

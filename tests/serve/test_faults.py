@@ -179,7 +179,7 @@ def test_budget_of_time_while_writing(openai_server: FakeServer) -> None:
     with running(openai_server) as gateway:
         for extra in ({}, {"seed": 1}):
             answer = ask(gateway, {"budget": {"milliseconds": 100}}, **extra)
-            assert answer.status_code == 504
+            assert answer.status_code == 422
             assert answer.json()["error"]["code"] == "budget"
 
 

@@ -13,6 +13,9 @@ from tests.fakes import FakeServer
 from tests.serve.running import QUESTION, Running, parts, running
 
 import darc
+from darc.decide.evidence.promise import Promise
+from darc.decide.model.calibration import Calibration
+from darc.decide.model.calibration_file import Calibrations
 
 RATERS = 8
 # Four answers that everybody dislikes, and four more of which one is liked.
@@ -30,7 +33,7 @@ def backend(openai_server: FakeServer) -> FakeServer:
 
 
 def serve(backend: FakeServer, **settings: Any) -> Any:
-    return running(backend, parts=parts(panel=darc.Panel()), k=4, **settings)
+    return running(backend, parts=parts(panel=darc.Panel(mode="separate")), k=4, **settings)
 
 
 def ask(gateway: Running, stream: bool = False, **options: Any) -> httpx.Response:
@@ -242,3 +245,59 @@ def test_further_answers_are_told_to_the_page_by_their_places(backend: FakeServe
     events = [json.loads(line[6:]) for line in shown.splitlines() if line.startswith("data: {")]
     places = sorted(event["index"] for event in events if "text" in event)
     assert places == list(range(8))
+
+
+def test_another_model_answers_where_the_first_ones_are_poor(backend: FakeServer) -> None:
+    with serve(backend, when_held="fallback", fallback_model="large") as gateway:
+        answer = ask(gateway).json()
+    assert answer["choices"][0]["message"]["content"] == ANSWERS[GOOD]
+    assert "fallback:large" in answer["darc"]["flags"]
+    written = [body for body in backend.bodies if not is_grading(body)]
+    assert sorted(body["model"] for body in written) == ["large"] * 4 + ["m"] * 4
+    assert {body["model"] for body in backend.bodies if is_grading(body)} == {"m"}
+
+
+def test_a_gateway_without_another_model_refuses_to_ask_it(backend: FakeServer) -> None:
+    with serve(backend) as gateway:
+        refused = ask(gateway, when_held="fallback")
+    assert refused.status_code == 400
+    assert "when_held" in refused.text
+
+
+def test_several_answers_serve_different_raters(backend: FakeServer) -> None:
+    # Half of the raters like the first two answers, the others the third one.
+    halves = [[9] * 4 + [5] * 4, [9] * 4 + [5] * 4, [2] * 4 + [9] * 4, [4] * 8]
+    backend.reply = graded(np.array(halves, dtype=float))
+    body = {"model": "m", "messages": QUESTION, "seed": 0, "n": 2}
+    texts = {}
+    with serve(backend) as gateway:
+        for slate in ("different", "best"):
+            options = {"metadata": True, "slate": slate}
+            answer = httpx.post(
+                f"{gateway.url}/v1/chat/completions", json={**body, "darc": options}, timeout=30
+            ).json()
+            texts[slate] = [choice["message"]["content"] for choice in answer["choices"]]
+    assert texts["best"] == [ANSWERS[0], ANSWERS[1]]
+    assert texts["different"] == [ANSWERS[0], ANSWERS[2]]
+
+
+def test_what_falls_below_a_promise_is_held(backend: FakeServer) -> None:
+    backend.reply = graded(np.full((8, RATERS), 7.0) + np.arange(RATERS) % 2)
+    promise = Promise(
+        kind="overall",
+        risk="rating < 5",
+        level=0.1,
+        threshold=9.0,
+        caution=1.0,
+        prompts=100,
+        ratings_per_answer=8.0,
+        coverage=0.5,
+    )
+    calibrations = Calibrations({"": Calibration(promise=promise)})
+    with serve(backend, calibrations=calibrations) as gateway:
+        answer = ask(gateway, full=False)
+        refused = ask(gateway, when_held="refuse")
+    assert answer.headers["x-darc-held"] == "true"
+    assert {"held", "below_promise"} <= set(answer.json()["darc"]["flags"])
+    assert answer.json()["darc"]["certainty"]["expected_mean"] == pytest.approx(7.5, abs=0.5)
+    assert refused.status_code == 422

@@ -50,14 +50,3 @@ def test_spoken_answers_are_scored_by_their_words() -> None:
     audio = {"id": "a", "transcript": "Two tides."}
     choice = {"index": 0, "message": {"role": "assistant", "content": None, "audio": audio}}
     assert read_reply("p", {"choices": [choice]}, choice, 0).text == "Two tides."
-
-
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_responses_are_refused_in_a_sentence(
-    gateway: Running, openai_server: FakeServer, method: str
-) -> None:
-    answer = httpx.request(method, f"{gateway.url}/v1/responses", json={"input": "Hi"})
-    assert answer.status_code == 501
-    assert answer.json()["error"]["code"] == "not_offered"
-    assert "use /v1/chat/completions instead" in answer.json()["error"]["message"]
-    assert openai_server.received == []

@@ -21,7 +21,7 @@ UNHAPPY = list(VIEWS)[-3:]
 def panel_gateway(openai_server: FakeServer, tmp_path: Path) -> Iterator[Running]:
     openai_server.ignores |= {"logprobs"}
     openai_server.reply = graded(GRADES)
-    panel = parts(panel=darc.Panel())
+    panel = parts(panel=darc.Panel(mode="separate"))
     with running(openai_server, parts=panel, k=4, audit=tmp_path / "audit.jsonl") as gateway:
         yield gateway
 

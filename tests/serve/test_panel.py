@@ -1,6 +1,7 @@
 """A gateway whose answers a panel grades, by the backend's own model."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def backend(openai_server: FakeServer) -> FakeServer:
 
 
 def panel(**given: Any) -> Any:
-    return parts(panel=darc.Panel(**given))
+    return parts(panel=darc.Panel(mode="separate", **given))
 
 
 def ask(gateway: Running, headers: Any = None, **more: Any) -> httpx.Response:
@@ -57,7 +58,7 @@ def test_the_clients_key_goes_to_the_judge_where_it_goes_to_the_backend(
     backend.reply, backend.key = graded(pool(1)), "theirs"
     with running(backend, parts=panel(), k=2) as gateway:
         answer = ask(gateway, {"Authorization": "Bearer theirs"}, darc={"metadata": True}).json()
-    assert answer["darc"]["flags"] == []
+    assert answer["darc"]["flags"] == ["severity_not_removed"]
     assert {one.headers["authorization"] for one in backend.received} == {"Bearer theirs"}
 
 
@@ -162,3 +163,34 @@ def test_thoughts_without_any_answer_are_passed_on(backend: FakeServer) -> None:
         answer = ask(gateway, darc={"metadata": True})
     assert answer.status_code == 200
     assert answer.json()["darc"]["flags"] == ["fewer_candidates", "one_candidate"]
+
+
+@pytest.mark.parametrize("ignored", ["n", "nothing"])
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_default_panel_takes_two_round_trips_and_at_most_17_calls(
+    backend: FakeServer, ignored: str, broken: bool
+) -> None:
+    grade = graded(pool(5))
+
+    def reply(body: dict[str, Any], index: int) -> str:
+        if "grade answers" in body["messages"][0]["content"]:
+            return "no idea" if broken and rater_of(body) != "safety" else grade(body, index)
+        return ANSWERS[((body.get("seed") or 0) + index) % 8]
+
+    backend.reply = reply
+    backend.ignores.add(ignored)
+    with running(backend, parts=parts(panel=darc.Panel()), k=8) as gateway:
+        # The first request finds out what the backend understands.
+        ask(gateway, seed=None)
+        backend.latency = 0.3
+        before = len(backend.received)
+        begun = time.perf_counter()
+        result = ask(gateway, seed=None, darc={"metadata": True}).json()
+        seconds = time.perf_counter() - begun
+    calls = len(backend.received) - before
+    assert calls == result["usage"]["upstream"]["calls"]
+    assert calls <= (17 if ignored == "n" else 10)
+    if broken:
+        assert any(flag.startswith("missing_grades") for flag in result["darc"]["flags"])
+    else:
+        assert seconds < 2.6 * backend.latency + 0.2

@@ -47,9 +47,9 @@ def test_metadata_is_added_where_it_is_asked_for(gateway: Running) -> None:
 
 @pytest.mark.parametrize("status", [400, 404, 418, 500])
 def test_errors_keep_their_bytes(gateway: Running, openai_server: FakeServer, status: int) -> None:
-    openai_server.faults = [Fault(status=status, headers={"X-Upstream": "yes"})] * 2
+    openai_server.faults = [Fault(status=status, headers={"OpenAI-Upstream": "yes"})] * 2
     answer = post(gateway, BODY)
-    assert (answer.status_code, answer.headers["x-upstream"]) == (status, "yes")
+    assert (answer.status_code, answer.headers["OpenAI-upstream"]) == (status, "yes")
     assert answer.json()["error"]["message"] == "it broke"
 
 
@@ -149,14 +149,14 @@ def test_headers_beyond_ascii_go_both_ways(gateway: Running, openai_server: Fake
     written = "J\xfcrgen".encode()
     for temperature in (0, 1):
         for sent in (written, "J\xfcrgen".encode("latin-1")):
-            openai_server.faults = [Fault(status=404, headers={"X-Name": "J\xfcrgen"})]
+            openai_server.faults = [Fault(status=404, headers={"OpenAI-Name": "J\xfcrgen"})]
             asked = {**BODY, "temperature": temperature}
             answer = post(gateway, asked, headers={"X-User": sent})
             assert answer.status_code == 404
             # What is no UTF-8 is sent as the UTF-8 of its letters.
             assert openai_server.received[-1].headers["x-user"].encode("latin-1") == written
             if temperature == 0:
-                assert (b"x-name", b"J\xfcrgen") in answer.headers.raw
+                assert (b"openai-name", b"J\xfcrgen") in answer.headers.raw
 
 
 PAGE = b"<html><head><title>502 Bad Gateway</title></head><body>" + b"x" * 999

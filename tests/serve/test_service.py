@@ -192,7 +192,7 @@ def test_decisions_can_be_evaluated(openai_server: FakeServer, tmp_path: Path) -
     assert source.shape[0] == 4
     assert source.shape[2:] == (3, 4)
     assert evaluate(
-        [source], ContestSettings(rules=("entropic",), repeats=2), ablations=False
+        [source], ContestSettings(rules=("entropic",), splits=2), ablations=False
     ).frames
 
 

@@ -32,7 +32,7 @@ def test_calls_of_candidates_end_at_the_limit(openai_server: FakeServer) -> None
         assert "calls or tokens of the request were used up" in body["darc"]["explanation"]
         assert body["usage"]["upstream"]["calls"] == body["darc"]["spent"]["candidates"]["calls"]
         closed = ask(gateway, k=5, policy="closed")
-    assert (closed.status_code, closed.json()["error"]["code"]) == (503, "over_limit")
+    assert (closed.status_code, closed.json()["error"]["code"]) == (422, "over_limit")
 
 
 def test_retries_are_counted(openai_server: FakeServer) -> None:
@@ -47,7 +47,7 @@ def test_retries_are_counted(openai_server: FakeServer) -> None:
         assert lost.status_code == 503
         openai_server.received.clear()
         passed = ask(gateway, k=1, budget={"upstream_calls": 1})
-        assert (passed.status_code, passed.json()["error"]["code"]) == (503, "over_limit")
+        assert (passed.status_code, passed.json()["error"]["code"]) == (422, "over_limit")
         assert len(openai_server.received) == 1
 
 
@@ -63,7 +63,7 @@ def test_scores_that_came_before_the_limit_decide(openai_server: FakeServer) -> 
         }  # fmt: skip
         assert sum(row[0] is not None for row in result["scores"][0]) == 2
         closed = ask(gateway, k=4, policy="closed")
-        assert (closed.status_code, closed.json()["error"]["code"]) == (503, "over_limit")
+        assert (closed.status_code, closed.json()["error"]["code"]) == (422, "over_limit")
         assert "budget_upstream" not in ask(gateway, k=2).json()["darc"]["flags"]
 
 
@@ -86,7 +86,7 @@ def test_rewriter_that_reaches_the_limit_leaves_the_originals(openai_server: Fak
         assert result["rule"] == "auto"
         assert len(openai_server.received) <= 5
         closed = ask(gateway, k=4, full=True, policy="closed")
-    assert (closed.status_code, closed.json()["error"]["code"]) == (503, "over_limit")
+    assert (closed.status_code, closed.json()["error"]["code"]) == (422, "over_limit")
 
 
 @pytest.mark.parametrize("value", [-1, "many", True])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from darc.analysis.evaluate.settings import ContestSettings
 from darc.cli.command_settings import read_command_settings
 from darc.cli.commands import actions_of, command_names
 from darc.cli.options import add_options, option_flags
@@ -138,8 +139,20 @@ def test_a_flag_has_one_meaning_and_one_default() -> None:
                     meanings[flag].add(meaning_of(model, name))
                     if flag not in OTHER_DEFAULTS:
                         defaults[flag].add(repr(field.get_default(call_default_factory=True)))
-    assert {flag: several for flag, several in meanings.items() if len(several) > 1} == {}
+    assert {flag for flag, several in meanings.items() if len(several) > 1} == set()
     assert {flag: several for flag, several in defaults.items() if len(several) > 1} == {}
+
+
+def test_settings_in_python_are_named_as_on_the_command_line() -> None:
+    meanings = defaultdict(set)
+    for command in command_names():
+        for action in actions_of(command).values():
+            for name in action.settings.model_fields:
+                meanings[name].add(meaning_of(action.settings, name))
+    for name in ContestSettings.model_fields:
+        if name in meanings:
+            assert meaning_of(ContestSettings, name) in meanings[name], name
+    assert {"splits", "tie_threshold"} <= set(ContestSettings.model_fields)
 
 
 def test_the_usual_numbers() -> None:

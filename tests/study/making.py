@@ -76,6 +76,8 @@ def config_for(
     base: dict[str, Any] = {
         "study": {"ratings": 2, "annotators": 3, "seed": 5},
         "items": {"jsonl": [str(items)]},
+        # Scripted raters obey instructions; they do not tell sense from nonsense.
+        "quality": {"attention": "instruction"},
     }
     for name, section in given.items():
         lists = isinstance(section, list)

@@ -14,7 +14,7 @@ from darc.errors import InputError
 from darc.models.embeddings import Embeddings
 from darc.models.installed import CACHE_ENV
 from darc.parts.scorers import Head
-from darc.parts.scorers.head import read_preference, write_preference
+from darc.parts.scorers.head import Preference, read_preference, write_preference
 from darc.registry import scorers
 from darc.train.head import fit_head, fit_preference, read_pairs, share_right
 
@@ -142,3 +142,24 @@ def test_pairs_of_one_prompt_widen_the_interval() -> None:
     share, low, high = share_right(margins, ["a"] * 12 + ["b"] * 8)
     assert share == alone[0] == 0.6
     assert low < alone[1] < alone[2] < high
+
+
+def test_a_damaged_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "head.npz"
+    write_preference(Preference("potion", np.ones(8), 0.0, 0.5, 0.1), path)
+    data = path.read_bytes()
+    damaged = [data[:place] for place in range(0, len(data), 97)]
+    damaged += [data[:p] + bytes([data[p] ^ 255]) * 9 + data[p + 9 :] for p in range(0, 900, 41)]
+    for content in damaged:
+        path.write_bytes(content)
+        try:
+            read_preference(path)
+        except InputError as problem:
+            assert str(path) in str(problem)  # noqa: PT017
+
+
+def test_a_file_that_would_take_much_memory_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "head.npz"
+    np.savez_compressed(path, schema=1, weights=np.zeros(2**23), numbers=np.zeros(3))
+    with pytest.raises(InputError, match="not a file of darc train head"):
+        read_preference(path)

@@ -1,20 +1,23 @@
 """Calibrations of the rule `auto` from ratings, or from a run and people's ratings of it."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from darc.analysis.frame import WORDS
 from darc.analysis.weighted_ranks import partial_correlation
+from darc.decide.evidence.groups import GroupModel, learn_group_model
+from darc.decide.evidence.judged_learning import learn_with_judges
 from darc.decide.ids import Ids, recurring_systems, system_ids
 from darc.decide.model.calibration import DEFAULT, Calibration
 from darc.decide.model.calibration_file import Calibrations
-from darc.decide.model.components import CAP_PER_RELIABILITY, USUAL_DF, USUAL_WEIGHT, Features
-from darc.decide.model.learning import learn, with_intervals
+from darc.decide.model.components import CAP_PER_RELIABILITY, USUAL_DF, Features
+from darc.decide.model.learning import learn
 from darc.decide.pools import Pools
 from darc.errors import InputError
+from darc.ratings.candidate_judgements import CandidateJudgements
 from darc.ratings.joining import join
 from darc.ratings.ratings import Ratings
 from darc.types import clipped
@@ -32,7 +35,9 @@ _STORED_HASHES = 64
 _SYSTEM_FIELDS = ("within", "within_df", "systems", "system_errors", "inflation")
 
 
-def calibrate_ratings(ratings: Ratings, lam: float = 2.0) -> Calibrations:
+def calibrate_ratings(
+    ratings: Ratings, lam: float = 2.0, judgements: CandidateJudgements | None = None
+) -> Calibrations:
     """Learn from ratings, scorer by scorer.
 
     Rewrites show how wording moves a scorer, not whether people disagree: from them nothing but
@@ -41,8 +46,21 @@ def calibrate_ratings(ratings: Ratings, lam: float = 2.0) -> Calibrations:
     Args:
         ratings: The ratings.
         lam: The weight of sigma in what is to be raised.
+        judgements: Judgements of the candidates, whose worth is learnt beside people's ratings.
+
+    Raises:
+        InputError: There are judgements, but no ratings by people on one scale, or none of the
+            same candidates.
     """
     values = _on_one_scale(ratings)
+    columns: Mapping[str, Array] = {}
+    if judgements is not None:
+        if not ratings.has_raters or len(ratings.scorers) > 1:
+            raise InputError(
+                f"{ratings.name} is not people's ratings on one scale",
+                "give a file of people's ratings, and the run or the grades after --judge",
+            )
+        columns = judgements.matched(ratings)
     systems = None
     if ratings.systems:
         systems = recurring_systems(system_ids(ratings.systems, ratings.shape[2]))
@@ -51,14 +69,27 @@ def calibrate_ratings(ratings: Ratings, lam: float = 2.0) -> Calibrations:
         scores = values[:, scorer]
         if ratings.has_raters:
             raters = Ids(ratings.raters[:, scorer], tuple(ratings.rater_names))
-            learnt = learn(scores, raters, systems, lam)
-            calibrations.append(with_intervals(learnt, scores, raters, systems))
+            learning = learn_with_judges(scores, columns, raters, systems, lam, intervals=True)
+            groups = _learn_groups(ratings, scorer, scores)
+            calibrations.append(replace(learning.calibration, groups=groups))
         else:
             learnt = learn(scores, None, systems, lam)
             effects = {name: getattr(learnt, name) for name in _SYSTEM_FIELDS}
             usual = replace(DEFAULT, lam=lam, **effects)
             calibrations.append(_with_weights(usual, scores))
     return _by_scorer(ratings, calibrations)
+
+
+def _learn_groups(ratings: Ratings, scorer: int, scores: Array) -> GroupModel | None:
+    """By how much the groups of raters differ, None where there are none or too few ratings."""
+    if not ratings.groups:
+        return None
+    raters = Ids(ratings.raters[:, scorer], tuple(ratings.rater_names), ratings.groups)
+    grouped = raters.grouped()
+    model = learn_group_model(scores, grouped.codes, grouped.names)
+    if model is None:
+        return None
+    return replace(model, members=dict(ratings.groups))
 
 
 def calibrate_against(run: Ratings, people: Ratings, lam: float = 2.0) -> Calibrations:
@@ -190,9 +221,6 @@ def _with_evidence(
     reliability = min(weight * float(shrink[commonest]) / max(lam, 1e-9), 0.99)
     variance = spread / (commonest - 1) * reliability / (1 - reliability)
     df = USUAL_DF * (_WEIGHT_SPREAD / max(evidence.error, 1e-3)) ** 2
-    share = df / (df + USUAL_DF)
-    middle = share * weight + (1 - share) * min(USUAL_WEIGHT, lam)
-    width = 1.96 * share * evidence.error
     calibrated = replace(
         learnt,
         noise=(1.0, 0.0, spread),
@@ -201,7 +229,7 @@ def _with_evidence(
         candidates_df=df,
         reliability=min(1.0, evidence.correlation),
         check=evidence.z,
-        intervals={"weight": (max(0.0, middle - width), min(lam, middle + width))},
+        intervals={},
     )
     return _with_weights(calibrated, features.ratings)
 

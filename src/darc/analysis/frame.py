@@ -202,11 +202,15 @@ def joined(frames: Iterable[Frame]) -> list[Frame]:
 def write_frames(frames: Iterable[Frame], folder: Path) -> list[Path]:
     """Write each frame that has rows as CSV, Markdown and LaTeX.
 
+    Args:
+        frames: The frames.
+        folder: Where the files go; it is made if it does not exist.
+
     Returns:
         The files.
 
     Raises:
-        InputError: The folder cannot be made.
+        InputError: If the folder cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

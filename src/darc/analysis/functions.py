@@ -1,12 +1,14 @@
 """`darc eval`, `diagnose`, `tune` and `compare` for notebooks: results that show themselves."""
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.analysis.frame import Frame
+from darc.decide.evidence.promise import PromiseKind
 from darc.errors import InputError, UnknownName
 from darc.ratings.ratings import Ratings
 from darc.views.chart import ShownFigure
@@ -68,6 +70,9 @@ def evaluate(*ratings: RatingsInput, rules: Sequence[str] = (), **settings: Any)
         *ratings: Ratings; runs and ratings of the same candidates may be given together.
         rules: The rules to compare, all without any.
         **settings: Those of `darc.analysis.evaluate.settings.ContestSettings`.
+
+    Returns:
+        An analysis whose `result` is the `Evaluation`.
     """
     from darc.analysis.evaluate import evaluation
     from darc.analysis.evaluate.settings import ContestSettings
@@ -96,6 +101,9 @@ def diagnose(ratings: RatingsInput, scorer: int = 0, **options: Any) -> Analysis
         ratings: The ratings.
         scorer: The index of the scorer to look at.
         **options: Those of `darc.analysis.diagnose.diagnosis.diagnose`.
+
+    Returns:
+        An analysis whose `result` is the `Diagnosis`.
     """
     from darc.analysis.diagnose import diagnosis
     from darc.analysis.diagnose.plot import draw_diagnosis
@@ -112,18 +120,36 @@ def diagnose(ratings: RatingsInput, scorer: int = 0, **options: Any) -> Analysis
     )
 
 
-def tune(ratings: RatingsInput, objective: str = "", lam: float = 2.0, **options: Any) -> Analysis:
+def tune(
+    ratings: RatingsInput,
+    objective: str = "",
+    lam: float = 2.0,
+    *,
+    risk: str = "",
+    level: float = 0.1,
+    promise: PromiseKind = "batch",
+    **options: Any,
+) -> Analysis:
     """Choose a rule and its parameters on some prompts and measure it on others, as `darc tune`.
+
+    With a `risk`, find instead which answers to hold back.
 
     Args:
         ratings: The ratings.
         objective: What to raise: tradeoff, cvar or mean.
         lam: The weight of sigma in the tradeoff.
-        **options: Those of `darc.analysis.tune.tuning.tune`.
+        risk: What a rater says of a bad answer, such as "rating < 4".
+        level: The largest share of bad answers.
+        promise: "batch", "overall" or "shown", as `darc tune --promise` has it.
+        **options: Those of `darc.analysis.tune.tuning.tune`, or of
+            `darc.analysis.tune.risk.tune_risk`.
 
     Returns:
-        An analysis whose `result` is the `Advice`, with its `setting`.
+        An analysis whose `result` is the `Advice`, with its `setting`; with a `risk` it is the
+        `RiskTuning`, whose `calibrations` hold answers back.
     """
+    if risk:
+        return _tune_risk(_load(ratings), risk, level, promise, options)
     from darc.analysis.tune import tuning
     from darc.analysis.tune.advice import recommend
     from darc.analysis.tune.objective import Objective
@@ -156,27 +182,52 @@ def tune(ratings: RatingsInput, objective: str = "", lam: float = 2.0, **options
     )
 
 
-def compare(ratings: RatingsInput, threshold: float | None = None, **options: Any) -> Analysis:
+def _tune_risk(
+    ratings: Ratings, risk: str, level: float, promise: PromiseKind, options: Mapping[str, Any]
+) -> Analysis:
+    """Find which answers to hold back."""
+    from darc.analysis.tune.risk import tune_risk
+
+    tuning = tune_risk(ratings, risk, level, promise, **options)
+    row = tuning.as_json()
+    row["low"], row["high"] = row.pop("base_risk_interval")
+    row |= row.pop("promise") or {}
+    del row["sentences"]
+    return Analysis(
+        sentences=tuple(tuning.sentences()),
+        tables={"promise": Frame.of("promise", f"Bad answers of {tuning.name}", [row])},
+        result=tuning,
+        _draw_figures=dict,
+    )
+
+
+def compare(*ratings: RatingsInput, threshold: float | None = None, **options: Any) -> Analysis:
     """Say which system is best for everyone, as `darc compare` does.
 
     Args:
-        ratings: The ratings.
+        *ratings: Ratings; several are put together.
         threshold: The rating below which people are unhappy.
         **options: Those of `darc.analysis.compare.comparison.compare_systems`.
+
+    Returns:
+        An analysis whose `result` is the `Leaderboard`.
     """
     from darc.analysis.compare.comparison import compare_systems
     from darc.analysis.compare.plot import draw_leaderboard
+    from darc.ratings.merging import merge_ratings
 
-    result = compare_systems(_load(ratings), threshold, **options)
+    inputs = [_load(item, number) for number, item in enumerate(ratings)]
+    result = compare_systems(merge_ratings(inputs), threshold, **options)
     rows = []
     for standing in result.standings:
         row = asdict(standing)
         row["low"], row["high"] = row.pop("interval")
+        row["low_unhappy"], row["high_unhappy"] = row.pop("unhappy_interval")
         if not result.by_group:
             row = {name: row[name] for name in row if not name.startswith("worst_group")}
         rows.append(row)
     return Analysis(
-        sentences=(result.verdict,),
+        sentences=(result.verdict, *result.notes, *result.difference_sentences),
         tables={"standings": Frame.of("standings", f"Systems of {result.name}", rows)},
         result=result,
         _draw_figures=lambda: {"systems": draw_leaderboard(result)},
@@ -191,8 +242,12 @@ def _load(ratings: RatingsInput, number: int = 0) -> Ratings:
     if isinstance(ratings, Ratings):
         return ratings
     if isinstance(ratings, str | os.PathLike):
-        return load_ratings(Path(ratings))
-    return load_table(ratings, name=f"ratings{number or ''}")
+        loaded = load_ratings(Path(ratings))
+    else:
+        loaded = load_table(ratings, name=f"ratings{number or ''}")
+    for note in loaded.notes:
+        warnings.warn(f"{loaded.name}: {note}", stacklevel=3)
+    return loaded
 
 
 def _by_name(kind: str, name: str, values: Mapping[str, Any]) -> Any:

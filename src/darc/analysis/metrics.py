@@ -145,3 +145,29 @@ def pairwise_scores(judge: Array, raters: Integers, index: Integers, base: Integ
             average = by_scorer.sum(axis=1) / has_pairs.sum(axis=1)
         row[:] = np.where((chosen >= 0) & (base >= 0), average, np.nan)
     return result
+
+
+def group_scores(judge: Array, groups: Integers, count: int, index: Integers) -> Array:
+    """The mean rating of each choice by each group of raters.
+
+    Args:
+        judge: Samples (P, M, K, n).
+        groups: The group of each sample, (P, M, K, n), negative where it is not known.
+        count: The number of groups.
+        index: The choices of A methods, (A, P).
+
+    Returns:
+        Means (A, G, P), NaN where no one of the group judged the choice.
+    """
+    prompts = np.arange(len(judge))
+    result = np.full((len(index), count, len(judge)), np.nan)
+    for row, chosen in zip(result, index, strict=True):
+        candidate = np.maximum(chosen, 0)
+        values = judge[prompts, :, candidate]
+        codes = groups[prompts, :, candidate]
+        for group in range(count):
+            is_member = (codes == group) & ~np.isnan(values) & (chosen >= 0)[:, None, None]
+            members = is_member.sum(axis=(1, 2))
+            total = np.where(is_member, values, 0.0).sum(axis=(1, 2))
+            row[group] = np.where(members > 0, total / np.maximum(members, 1), np.nan)
+    return result

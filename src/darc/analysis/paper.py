@@ -1,46 +1,27 @@
 """Numbers that the paper prints, and what follows from them.
 
-The cells, in paper.toml, are facts of the published tables. The checks recompute what other cells
-of the same table determine, and compare what is printed twice.
+The cells, in paper.toml and printed.toml, are facts of the published tables. The checks recompute
+what other cells of the same table determine, and compare what is printed twice, in two tables or in
+a table and the text.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from darc.analysis.frame import Frame, Record, table
+from darc.analysis.paper_across import cross_table_checks
+from darc.analysis.paper_check import Check
 from darc.analysis.ranks import hypergeometric_tail
 from darc.settings.toml_file import read_toml
 
 CELLS = Path(__file__).with_name("paper.toml")
+#: The cells from which nothing follows within their own table.
+PRINTED = Path(__file__).with_name("printed.toml")
 # The weight of risk in the paper's tradeoff.
 LAMBDA = 2.0
-# Differences by this much are rounding errors of the computation.
-ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class Check:
-    """A printed number beside what follows from the numbers around it."""
-
-    table: str
-    cell: str
-    #: What the number is, such as "tradeoff".
-    quantity: str
-    printed: float
-    computed: float
-    #: How far rounding alone may take the two apart.
-    slack: float
-    #: How the computed number is known.
-    source: str = "follows as"
-
-    @property
-    def follows(self) -> bool:
-        """Whether rounding explains the difference."""
-        return abs(self.printed - self.computed) <= self.slack + ROUNDING
 
 
 def paper_checks() -> list[Check]:
@@ -52,6 +33,7 @@ def paper_checks() -> list[Check]:
         *_case_checks(cells["cases"]),
         *_latency_checks(cells["latency"]),
         *_mismatch_checks(cells["mismatches"]),
+        *cross_table_checks(cells, read_toml(PRINTED)),
     ]
 
 
@@ -74,10 +56,10 @@ def checks_table(checks: list[Check]) -> Frame:
 def checks_summary(checks: list[Check]) -> str:
     """How many cells were checked, and each that does not follow, one line each."""
     wrong = [check for check in checks if not check.follows]
-    lines = [f"{len(checks)} numbers of the published tables recomputed"]
+    lines = [f"{len(checks)} numbers of the published tables recomputed or compared"]
     lines += [
-        f"{check.table}, {check.cell}: {check.quantity} is printed as {check.printed:g} "
-        f"and {check.source} {check.computed:.4g}"
+        f"{check.table}, {check.cell}: {check.quantity} printed as {check.printed:g}, "
+        f"{check.source} {check.computed:.4g}"
         for check in wrong
     ]
     lines.append(f"{len(wrong)} do not follow, {len(checks) - len(wrong)} do")
@@ -132,5 +114,5 @@ def _mismatch_checks(mismatches: dict[str, Any]) -> Iterator[Check]:
     for name, (in_table, in_text) in mismatches.items():
         for who, printed, repeated in zip(("proxy", "human"), in_table, in_text, strict=True):
             yield Check(
-                "mismatch case", name, f"{who} sigma", printed, repeated, 0.0005, "in the text as"
+                "mismatch case", name, f"{who} sigma", printed, repeated, 0.0005, "in the text"
             )

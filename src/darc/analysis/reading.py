@@ -23,6 +23,9 @@ def load_ratings(
         texts: The texts of the candidates of a file of ratings.
         columns: What a file of ratings calls a column.
         system: "none" leaves out which system wrote a candidate.
+
+    Returns:
+        The ratings, or the scores of a run or an audit log.
     """
     if path.is_dir():
         ratings = load_run(path)

@@ -16,9 +16,10 @@ from darc.cli.commands import (
     settings_of,
 )
 from darc.errors import DarcError, nearest
-from darc.views.terminal import red
+from darc.views.terminal import protect_terminal, red
 
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The words after `darc`; by default those of this process.
 
     Returns:
-        The exit code: 0, 1 after a failure, 2 for wrong input, 130 after an interrupt.
+        The exit code: 0, 1 after a failure, 2 for wrong input, 130 after an interrupt,
+            143 after SIGTERM.
     """
     if argv is None:
         argv = sys.argv[1:]
@@ -62,14 +64,23 @@ def entry() -> None:
     An interrupt ends it at once, whatever a model or a server is still busy with; what was
     finished is written by then.
     """
+    protect_terminal()
     signal.signal(signal.SIGINT, _interrupted)
+    signal.signal(signal.SIGTERM, _terminated)
     try:
         code = main()
+    except _Terminated:
+        code = TERMINATED
     except KeyboardInterrupt:
         code = INTERRUPTED
-    if code == INTERRUPTED:
+    if code in (INTERRUPTED, TERMINATED):
         sys.stdout.flush()
         sys.stderr.flush()
+        _release_semaphores()
+        if code == TERMINATED:
+            # Whoever sent the signal sees that the process ended by it.
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTERM)
         os._exit(code)
     sys.exit(code)
 
@@ -88,14 +99,33 @@ def _interrupted(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+class _Terminated(KeyboardInterrupt):
+    """The process was told to end by SIGTERM."""
+
+
+def _terminated(*_: object) -> None:
+    """End what runs as an interrupt does."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise _Terminated
+
+
+def _release_semaphores() -> None:
+    """Release what worker processes shared with this one, of which nobody is warned then."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util._run_finalizers(0)
+
+
 def _run(arguments: Any) -> int:
     """Run a command, and say its failures in one sentence on standard error."""
     command = command_of(arguments)
     try:
         _run_command(command, settings_of(arguments))
     except DarcError as problem:
-        print(f"{red('darc:')} {problem}", file=sys.stderr)
+        print(f"{red('darc:')} {str(problem).replace(chr(13), '')}", file=sys.stderr)
         return problem.exit_code
+    except _Terminated:
+        return TERMINATED
     except KeyboardInterrupt:
         print(f"darc: interrupted; {command.interrupted}", file=sys.stderr)
         return INTERRUPTED

@@ -83,10 +83,13 @@ def _say_embeddings(embeddings: dict[str, str]) -> None:
 
 def _json_fields(outcome: "Outcome", embeddings: dict[str, str], note: str) -> dict[str, Any]:
     """What the JSON object has besides the decision and the answer."""
-    from darc.decide.flags import flag_words
+    from darc.decide.flags import flag_words, without_repetition
     from darc.engine.flags import FLAG_SENTENCES
 
-    notes = [{"name": flag, "text": flag_words(flag, FLAG_SENTENCES)} for flag in outcome.flags]
+    flags = without_repetition(outcome.flags)
+    notes = [{"name": flag, "text": flag_words(flag, FLAG_SENTENCES)} for flag in flags]
+    if outcome.limits and outcome.decision is not None:
+        notes.insert(0, {"name": "surface_scorers", "text": outcome.limits})
     if note:
         notes.insert(0, {"name": "toy_model", "text": note})
     fields: dict[str, Any] = {

@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.commands import Command
@@ -56,6 +57,7 @@ def run(settings: CalibrateSettings) -> None:
             if scorer:
                 print(f"scorer {scorer}")
             _print(calibration, settings.top)
+            _print_judges(calibration, was_given=bool(settings.judges))
     if settings.show is None and settings.out is not None:
         sys.stdout.flush()
         say(f"wrote the calibration to {settings.out}")
@@ -76,13 +78,22 @@ def _read(file: str) -> "tuple[Calibrations, str]":
 def _learn(settings: CalibrateSettings) -> "tuple[Calibrations, str]":
     """Learn calibrations, and say from what."""
     from darc.analysis.calibrating import calibrate_against, calibrate_ratings
+    from darc.analysis.judge_sources import load_judges
 
     assert settings.source is not None
     source = load_source(settings.source, settings)
     if len(source.prompt_ids) < 2:
         raise InputError(f"{settings.source} has one prompt", "give the ratings of many prompts")
+    if settings.judges and settings.ratings is not None:
+        raise InputError(
+            "--judge and ratings of a run are two ways to say the same",
+            "give people's ratings first, and the run after --judge",
+        )
     if settings.ratings is None:
-        return calibrate_ratings(source, settings.lam), _counted(source)
+        judgements = None
+        if settings.judges:
+            judgements = load_judges(settings.judges, settings.source)
+        return calibrate_ratings(source, settings.lam, judgements), _counted(source)
     people = load_source(settings.ratings, settings)
     calibrations = calibrate_against(source, people, settings.lam)
     return calibrations, f"{_counted(source)}; judged by {_counted(people)}"
@@ -93,7 +104,18 @@ def _json_fields(calibrations: "Calibrations") -> dict[str, Any]:
     scorers: dict[str, Any] = {}
     for scorer, calibration in calibrations.by_scorer.items():
         fields = {name: getattr(calibration, name) for name in _JSON_FIELDS}
+        # Files of older versions have an interval of the weight, which covered nothing.
+        fields["intervals"] = {
+            name: interval for name, interval in calibration.intervals.items() if name != "weight"
+        }
+        fields["judges"] = None if calibration.judges is None else asdict(calibration.judges)
         scorers[scorer] = fields | _entries(calibration)
+        if calibration.groups is not None:
+            scorers[scorer]["groups"] = {
+                "effects": dict(calibration.groups.effects),
+                "ratio": calibration.groups.ratio,
+                "words": calibration.groups.in_words(),
+            }
     return {"digest": calibrations.digest, "scorers": scorers}
 
 
@@ -117,6 +139,39 @@ def _print(calibration: "Calibration", top: int) -> None:
     entries = _entries(calibration)
     _print_raters(entries["raters"], top)
     _print_systems(calibration, entries["systems"], top)
+    _print_groups(calibration)
+    if calibration.promise is not None:
+        print(f"Answers are held back: {calibration.promise.in_words()}")
+
+
+def _print_groups(calibration: "Calibration") -> None:
+    """Print what each group of raters adds, and how far groups differ on single answers."""
+    model = calibration.groups
+    if model is None:
+        return
+    print("Groups of raters: how far below or above others each rates")
+    rows = sorted(model.effects.items(), key=lambda pair: pair[1])
+    print_table(["group", "offset"], [[name, f"{effect:+.3f}"] for name, effect in rows])
+    words = model.in_words()
+    print(f"{words[0].upper()}{words[1:]} (ratio of variances {min(model.ratio, 99):.2g}).")
+
+
+def _print_judges(calibration: "Calibration", *, was_given: bool) -> None:
+    """Print what judgements are worth, or why it was not learnt."""
+    from darc.decide.evidence.prediction import FEWEST_PROMPTS
+
+    judges = calibration.judges
+    if judges is None:
+        if was_given:
+            print(
+                f"Below {FEWEST_PROMPTS} prompts nothing is learnt about judges: they are not used."
+            )
+        return
+    print(judges.worth_in_words())
+    print(
+        f"The prediction from {len(judges.weights)} judgements is believed to "
+        f"{judges.trust:.0%}; a rating is {judges.ratio:.1f} times as noisy as answers differ."
+    )
 
 
 def _print_weights(calibration: "Calibration") -> None:
@@ -135,9 +190,6 @@ def _print_weights(calibration: "Calibration") -> None:
     print_table(["ratings", "weight", "share of the mean kept"], rows)
     if len(counts) > _MOST_COUNTS:
         print(f"and {len(counts) - _MOST_COUNTS} more")
-    if "weight" in calibration.intervals:
-        low, high = calibration.intervals["weight"]
-        print(f"95 % interval at the commonest number of ratings: [{low:.3f}, {high:.3f}]")
     if calibration.check < LOST:
         print(
             "Choosing by disagreement lost to the mean on other raters "
@@ -213,8 +265,13 @@ def _offsets(
     """Offsets with their intervals, the lowest first."""
     entries: list[dict[str, Any]] = []
     for name, offset in sorted(offsets.items(), key=lambda pair: (pair[1], pair[0])):
-        half = NORMAL * errors.get(name, 0.0)
-        entries.append({noun: name, "offset": offset, "low": offset - half, "high": offset + half})
+        low = None
+        high = None
+        # A rater with one rating has no error, and an error of 0 is none.
+        if errors.get(name, 0.0) > 0:
+            low = offset - NORMAL * errors[name]
+            high = offset + NORMAL * errors[name]
+        entries.append({noun: name, "offset": offset, "low": low, "high": high})
     return entries
 
 
@@ -233,7 +290,10 @@ def _print_offsets(entries: list[dict[str, Any]], title: str) -> None:
     """Print offsets with their intervals."""
     rows: list[list[object]] = []
     for name, offset, low, high in (entry.values() for entry in entries):
-        rows.append([name, f"{offset:+.3f}", f"[{low:+.3f}, {high:+.3f}]"])
+        interval = "-"
+        if low is not None:
+            interval = f"[{low:+.3f}, {high:+.3f}]"
+        rows.append([name, f"{offset:+.3f}", interval])
     print_table([f"{title} first", "offset", "95 % interval"], rows)
 
 

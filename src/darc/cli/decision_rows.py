@@ -69,9 +69,14 @@ class Detail:
 
 def _lower_bound(
     decision: Decision, bounds: tuple[float, float], delta: float
-) -> float | list[float]:
-    """A lower bound on the mean of the choice; a list with one per scorer if there are several."""
-    lower_bounds = decision.certificate(bounds, delta).lower_bound or ()
+) -> float | list[float] | None:
+    """A lower bound on the mean of the choice; a list with one per scorer if there are several.
+
+    None for rewrites and panels of judges, which are not independent raters.
+    """
+    lower_bounds = decision.certificate(bounds, delta).lower_bound
+    if lower_bounds is None:
+        return None
     if len(lower_bounds) == 1:
         return lower_bounds[0]
     return list(lower_bounds)

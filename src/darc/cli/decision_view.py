@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from darc.decide.opinions import Opinions
     from darc.decide.standards import Standards
 
-HELD = "None of these answers is good."
 # The statistics that details show, and the titles of their columns.
 _STATISTICS = ("value", "mean", "sigma", "risk_premium")
 _STATISTIC_TITLES = ("value", "mean", "sigma", "premium")
@@ -48,7 +47,7 @@ def explanation_of(
 ) -> str:
     """Why an answer was chosen, and what its flags mean.
 
-    The flag held is left out: `print_held` says it on a line of its own.
+    Why an answer is held back is left out: `print_held` says it on a line of its own.
 
     Args:
         decision: The decision.
@@ -64,7 +63,7 @@ def explanation_of(
         flags = decision.flags
     sentences = [explain(decision)]
     for flag in flags:
-        if flag != "held":
+        if flag not in ("held", "below_promise"):
             words = flag_words(flag, FLAG_SENTENCES)
             sentences.append(f"{words[0].upper()}{words[1:]}.")
     if details:
@@ -73,10 +72,34 @@ def explanation_of(
 
 
 def print_held(decision: "Decision") -> None:
-    """Print that none of the answers is good, if that is so, and an empty line."""
+    """Print why the answer should be held back, if it should, and an empty line."""
     if decision.held:
-        print(bold(HELD))
+        print(bold(decision.held_sentence))
         print()
+
+
+def print_how_sure(decision: "Decision") -> None:
+    """Print how sure the choice is, and what its average is expected to be, where that is known."""
+    if decision.sure_sentence:
+        print(decision.sure_sentence)
+
+
+def print_groups(decision: "Decision") -> None:
+    """Print what each group is expected to think, where the choice was made for groups."""
+    from darc.decide.evidence.winner import calibration_of
+
+    if not decision.group_means:
+        return
+    names = list(next(iter(decision.group_means.values())))
+    rows: list[_Row] = [
+        [name, *(f"{means[group]:.2f}" for group in names)]
+        for name, means in decision.group_means.items()
+    ]
+    print("\nexpected mean of each group")
+    print_table(["answer", *names], rows)
+    model = calibration_of(decision.rule).groups
+    if model is not None:
+        print(f"{model.in_words()} (ratio of variances {min(model.ratio, 99):.2g})")
 
 
 def print_answers(

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from darc.analysis.tune.advice import Advice
     from darc.ratings.ratings import Ratings
 
+# How many raters and systems are shown in their table.
+_MOST_RATERS = 12
+_MOST_SYSTEMS = 8
+# From this share of the variance on, likings are shown even if none is beyond chance by itself.
+_NOTABLE_LIKING = 0.02
 # A table's header and rows, and lines to print below them.
 Section = tuple[list[str], list[list[object]], list[str]]
 
@@ -133,13 +138,16 @@ def _print_diagnosis(diagnosis: "Diagnosis", summary: "DiagnosisSummary", top: i
     """Print the sentences, then the tables with lines below them, then the notes."""
     print(_size_line(diagnosis))
     print("", *summary.sentences, sep="\n")
+    # What is to be known of the file was said on standard error when it was read.
+    notes = [note for note in summary.notes if note not in diagnosis.ratings.notes]
     for header, rows, lines in (
         _variance(diagnosis),
         _reliability(diagnosis),
         _raters(diagnosis, top),
+        _likings(diagnosis, top),
         _groups(diagnosis),
         _prompts(diagnosis, top),
-        ([], [], [f"note: {note}" for note in summary.notes]),
+        ([], [], [f"note: {note}" for note in notes]),
     ):
         if rows:
             print()
@@ -244,7 +252,7 @@ def _raters(diagnosis: "Diagnosis", top: int) -> Section:
     ordered = sorted(diagnosis.raters, key=lambda rater: (not rater.flags, -abs(rater.shrunk)))
     rows: list[list[object]] = []
     for rater in ordered[:top]:
-        flags = " ".join(rater.flags)
+        flags = ", ".join(rater.flags)
         rows.append(
             [rater.name, rater.ratings, rater.severity, rater.error, rater.agreement, flags]
         )
@@ -253,6 +261,37 @@ def _raters(diagnosis: "Diagnosis", top: int) -> Section:
     if remaining > 0:
         lines.append(f"and {_counted(remaining, 'more rater')}")
     return ["rater", "ratings", "severity", "error", "agreement", "flags"], rows, lines
+
+
+def _likings(diagnosis: "Diagnosis", top: int) -> Section:
+    """What raters think of systems beyond the others, those with the strongest likings first."""
+    import numpy as np
+
+    likings = diagnosis.likings
+    if not likings.raters:
+        return [], [], []
+    share = sum(part.share for part in diagnosis.components if part.name == "name x rater")
+    if not likings.notable and not share >= _NOTABLE_LIKING:
+        line = "rater x system: nobody likes or dislikes a system beyond chance (table in --json)"
+        return [], [], [line]
+    strength = np.abs(np.nan_to_num(likings.likings))
+    systems = np.sort(np.argsort(-strength.max(axis=0), kind="stable")[:_MOST_SYSTEMS]).tolist()
+    raters = np.argsort(-strength.max(axis=1), kind="stable").tolist()
+    notable = {(liking.rater, liking.system) for liking in likings.notable}
+    rows: list[list[object]] = []
+    for rater in raters[: max(top, _MOST_RATERS)]:
+        name = likings.raters[rater]
+        row: list[object] = [name]
+        for system in systems:
+            value = likings.likings[rater, system]
+            mark = " *" if (name, likings.systems[system]) in notable else ""
+            row.append("-" if isnan(value) else f"{value:+.2f}{mark}")
+        rows.append(row)
+    lines = ["rater x system: how far above the usual, without severity; * beyond chance"]
+    remaining = len(raters) - len(rows)
+    if remaining > 0:
+        lines.append(f"and {_counted(remaining, 'more rater')}")
+    return ["rater", *(likings.systems[system] for system in systems)], rows, lines
 
 
 def _groups(diagnosis: "Diagnosis") -> Section:
@@ -272,10 +311,10 @@ def _groups(diagnosis: "Diagnosis") -> Section:
             lines.append(f"  {contrast.prompt}, {contrast.candidate}: {means}")
     latent = diagnosis.latent_groups
     if latent.reason:
-        lines.append(f"latent groups: not looked for: {latent.reason}")
+        lines.append(f"two camps of raters: not looked for: {latent.reason}")
     else:
         lines.append(
-            f"latent groups: p {latent.p_value:.3f} "
+            f"two camps of raters: p {latent.p_value:.3f} "
             f"(strength {latent.strength:.2f}, by chance {latent.chance:.2f})"
         )
     return [], [], lines
@@ -284,13 +323,16 @@ def _groups(diagnosis: "Diagnosis") -> Section:
 def _prompts(diagnosis: "Diagnosis", top: int) -> Section:
     """The most contentious prompts."""
     rows: list[list[object]] = []
-    for prompt in diagnosis.contention.prompts[:top]:
+    ranked = diagnosis.contention.ranked
+    for prompt in ranked[:top]:
         interval = "-"
         if not isnan(prompt.low):
             interval = f"{prompt.low:.3f} to {prompt.high:.3f}"
         widest = f"{prompt.widest} ({prompt.widest_sigma:.3f})"
         rows.append([prompt.prompt, prompt.sigma, prompt.shrunk, interval, widest])
     lines = []
+    if diagnosis.contention.prompts and not ranked:
+        lines.append("contentious prompts: none is more contentious than another beyond chance")
     differences = diagnosis.sigma_differences
     if not isnan(differences.expected):
         lines.append(

@@ -49,7 +49,7 @@ def make_engine(settings: "ChoiceSettings", with_model: bool = True, workers: in
 def say_cost(
     engine: "Engine", k: int, score_everything: bool = False, wave: int | None = None
 ) -> int:
-    """Say on standard error how many grades an answer costs.
+    """Say on standard error how many calls and tokens the grades of an answer cost.
 
     Args:
         engine: The engine.
@@ -60,17 +60,29 @@ def say_cost(
     Returns:
         The largest number of calls; 0 without a panel.
     """
-    from darc.engine.panel_cost import estimate_panel_cost
+    from darc.engine.panel_cost import ANSWER_TOKENS, estimate_panel_cost
+    from darc.parts.scorers.panel_settings import LISTWISE, PAIRWISE
 
     panel = engine.parts.panel
     if panel is None:
         return 0
     cost = estimate_panel_cost(engine.tools, engine.method, k, wave)
-    average = ""
-    if cost.average < cost.most and not score_everything:
-        average = f", about {cost.average} on average"
     graders = f"a panel of {len(panel)} raters grades"
     if len(panel) == 1:
         graders = "one rater grades"
-    say(f"{graders} {k} answers: at most {cost.most} calls{average}, besides those that write them")
+    if panel.mode == LISTWISE:
+        detail = " (one per rater, and one retry)"
+        if cost.average > len(engine.tools.scorers):
+            detail = " (several per rater, for many or long answers, and one retry)"
+    elif panel.mode == PAIRWISE:
+        detail = " (each rater compares pairs in both orders)"
+    else:
+        detail = ""
+        if cost.average < cost.most and not score_everything:
+            detail = f", about {cost.average} on average"
+        detail += ", and a second one where a judge gives no grade"
+    say(
+        f"{graders} {k} answers: at most {cost.most} calls{detail}, about {cost.tokens:,} tokens "
+        f"with answers of {ANSWER_TOKENS}, besides the calls that write the answers"
+    )
     return cost.most

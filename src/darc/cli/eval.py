@@ -41,7 +41,7 @@ def run(settings: EvaluateCommandSettings) -> None:
         _check_paper(settings)
         return
     from darc.analysis.evaluate.evaluation import evaluate
-    from darc.analysis.evaluate.verdict import summary, verdicts
+    from darc.analysis.evaluate.verdict import summary, verdict_rows, verdicts
 
     contest_settings = contest_settings_of(settings)
     sources = [load_source(path, settings, settings.texts) for path in settings.sources]
@@ -59,7 +59,7 @@ def run(settings: EvaluateCommandSettings) -> None:
     if settings.out is not None:
         _write_report(evaluation, sentences, all_verdicts, settings)
     if settings.as_json:
-        print_json(_json_fields(evaluation, sentences, advices))
+        print_json(_json_fields(evaluation, sentences, advices, verdict_rows(all_verdicts)))
     else:
         _print(evaluation, sentences, settings.out)
 
@@ -67,14 +67,17 @@ def run(settings: EvaluateCommandSettings) -> None:
 def contest_settings_of(settings: EvaluateCommandSettings) -> "ContestSettings":
     """The settings of the evaluation itself."""
     from darc.analysis.evaluate.settings import ContestSettings
+    from darc.ratings.prompt_ids import read_prompt_ids
 
     values = {name: getattr(settings, name) for name in _SAME_NAMES}
     values["calibrations"] = read_calibrations(settings.calibration)
     values["lam"] = settings.lam
     if settings.lambda_by_median:
         values["lam"] = None
-    values["repeats"] = settings.splits
-    values["threshold"] = settings.tie_threshold
+    values["splits"] = settings.splits
+    values["tie_threshold"] = settings.tie_threshold
+    if settings.stress_slice is not None:
+        values["stress"] = read_prompt_ids(settings.stress_slice)
     return validate_settings(ContestSettings, values)
 
 
@@ -116,7 +119,10 @@ def _write_report(
 
 
 def _json_fields(
-    evaluation: "Evaluation", sentences: Sequence[str], advices: "Sequence[Advice]"
+    evaluation: "Evaluation",
+    sentences: Sequence[str],
+    advices: "Sequence[Advice]",
+    verdicts: Sequence[Any],
 ) -> dict[str, Any]:
     """Everything that an evaluation found."""
     frames = {
@@ -127,6 +133,7 @@ def _json_fields(
         "summary": sentences,
         "advice": [advice.as_json() for advice in advices],
         "warnings": evaluation.warnings,
+        "verdicts": verdicts,
         "frames": frames,
     }
 
@@ -191,11 +198,16 @@ def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame"
             record[name] for name in ("method", "reward", "risk", "tradeoff", tail, "length")
         ]
         changes = [_change(record, name) for name in ("mean", "tradeoff", tail)]
+        if "worst_group" in record:
+            changes.append(_change(record, "worst_group"))
         counts = "/".join(f"{record[name]:.0f}" for name in ("win", "tie", "loss"))
         rows.append([*numbers, *changes, counts])
     print(f"{contest.ratings.name}, {subset}, {main.column('prompts')[0]:g} prompts")
     header = ["rule", "reward", "risk", "tradeoff", tail, contest.ratings.length_unit]
-    header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
+    header += ["reward change", "tradeoff change", f"{tail} change"]
+    if contest.by_group is not None:
+        header.append("worst group change")
+    header.append("win/tie/loss")
     print_table(header, rows)
     if same_as_baseline:
         print(f"the same choices as Best-of-K: {', '.join(same_as_baseline)}")

@@ -8,6 +8,7 @@ from darc.cli.decision_view import (
     print_answers,
     print_details,
     print_held,
+    print_how_sure,
     unhappy_definition,
 )
 from darc.cli.output import draw, print_json, say
@@ -97,6 +98,7 @@ def _print_decision(outcome: "Outcome", decision: "Decision", details: bool) -> 
     print_answers(decision, chosen_by, columns)
     if decision.opinions is not None:
         print(unhappy_definition(decision.pools.standards))
+        print_how_sure(decision)
     if details:
         print()
         reasons = [outcome.why_not(k) or "chosen" for k in range(len(outcome.candidates))]
@@ -121,7 +123,12 @@ def _opening(text: str) -> str:
 def _cost_sentence(outcome: "Outcome") -> str:
     """How many texts were scored or graded, and how long every stage took."""
     if outcome.rated:
-        count = f"asked for {outcome.calls} of {outcome.most} grades"
+        unit = "grades"
+        if outcome.scores.orders:
+            unit = "lists of grades"
+        elif outcome.scores.compared:
+            unit = "calls for comparisons"
+        count = f"asked for {outcome.calls} of {outcome.most} {unit}"
     else:
         count = f"scored {outcome.calls} of {outcome.most} texts"
     seconds = [f"{name} {ms / 1000:.1f} s" for name, ms in outcome.milliseconds.items()]

@@ -6,7 +6,18 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 # Commands with no more options than this show all of them in --help.
-MOST_SHOWN = 14
+MOST_SHOWN = 12
+
+# What other commands and programs call the model that answers: what to write instead, by the flag
+# that a command has.
+_GENERATOR = "--generator openai:MODEL@URL"
+_SERVER_FLAGS = {
+    "--backend": {"--generator": _GENERATOR},
+    "--model": {"--generator": _GENERATOR},
+    "--base-url": {"--backend": "--backend URL", "--generator": _GENERATOR},
+    "--url": {"--backend": "--backend URL", "--generator": _GENERATOR},
+    "--api-base": {"--backend": "--backend URL", "--generator": _GENERATOR},
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,7 +60,8 @@ class Parser(argparse.ArgumentParser):
 
     def add_full_help(self) -> None:
         """Add --help-all, once all options are there; a command with few shows them all."""
-        if len(self._common) + len(self._rare) <= MOST_SHOWN:
+        options = [action for action in self._common + self._rare if action.option_strings]
+        if len(options) <= MOST_SHOWN:
             self._common += self._rare
             self._rare = []
         self.add_argument("--help-all", action=_FullHelp, nargs=0, help="show all options")
@@ -89,6 +101,11 @@ class Parser(argparse.ArgumentParser):
     def _nearest(self, argument: str) -> str:
         """The flag that was probably meant, as the end of a sentence."""
         flags = [flag for action in self._common + self._rare for flag in action.option_strings]
+        flag = argument.split("=")[0]
+        if flag in _SERVER_FLAGS:
+            for known_flag, words in _SERVER_FLAGS[flag].items():
+                if known_flag in flags:
+                    return f"; write {words}"
         close = get_close_matches(argument.split("=")[0], flags, 1, 0.7)
         if not close:
             return ""

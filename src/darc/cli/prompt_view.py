@@ -8,7 +8,9 @@ from darc.cli.decision_view import (
     explanation_of,
     print_answers,
     print_details,
+    print_groups,
     print_held,
+    print_how_sure,
     unhappy_definition,
 )
 from darc.decide.phrases import unhappy_phrase
@@ -71,6 +73,8 @@ class PromptView:
         print_answers(last_decision, chosen_by)
         if define_unhappy and last_decision.opinions is not None:
             print(unhappy_definition(self.standards))
+        print_groups(last_decision)
+        print_how_sure(last_decision)
         if self.numbers:
             print()
             print_details(last_decision)

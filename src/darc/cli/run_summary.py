@@ -17,7 +17,7 @@ def print_summary(totals: dict[str, Any]) -> None:
     for name, count in totals["flags"].items():
         meaning = ""
         if name == "held":
-            meaning = ": none of the answers is good"
+            meaning = ": none of the answers is good, or it is not sure that one is"
         print(f"flagged {name}: {count}{meaning}")
     if not totals["complete"]:
         print("scores that cannot matter were left out")

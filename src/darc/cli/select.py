@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from darc.decide.method import Method
     from darc.decide.standards import Standards
     from darc.ratings import RatingTable
+    from darc.ratings.candidate_judgements import CandidateJudgements
 
 _JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
 # How many bytes of results are held in memory before they go to a temporary file.
@@ -43,6 +44,8 @@ def run(settings: SelectSettings) -> None:
     side = _read_side(settings)
     with ExitStack() as stack:
         table = stack.enter_context(_read_table(settings))
+        for note in table.notes:
+            say(f"note: {note}")
         standards = standards_for(table, standards)
         methods = [replace(method, standards=standards) for method in methods]
         if table.kind == "rewrite" and _sets_caution(methods, settings):
@@ -140,9 +143,16 @@ def _methods(settings: SelectSettings) -> "list[Method]":
     from darc.decide.method import parse_methods
 
     usual_rule = MethodSettings.model_fields["rule"].default
+    rules = settings.rules or (usual_rule,)
+    parameters = rule_parameters(settings.caution)
+    group_parameters = settings.group_parameters
+    if group_parameters:
+        # Rules that were named are compared with it.
+        rules = (*settings.rules, "for_groups")
+        parameters |= group_parameters
     return parse_methods(
-        settings.rules or (usual_rule,),
-        rule_parameters(settings.caution),
+        rules,
+        parameters,
         calibrations=read_calibrations(settings.calibration),
         beta=settings.beta,
         gamma=settings.gamma,
@@ -171,10 +181,21 @@ def _read_side(settings: SelectSettings) -> Any:
     return read_side_table(settings.side_file)
 
 
+def _read_judgements(settings: SelectSettings) -> "CandidateJudgements | None":
+    """The judgements of the candidates, None without any."""
+    if not settings.judges:
+        return None
+    from darc.analysis.judge_sources import load_judges
+
+    return load_judges(settings.judges, Path(settings.source))
+
+
 def _read_table(settings: SelectSettings) -> "RatingTable":
     """Read the ratings into a table, which the caller closes."""
     from darc.ratings import read_ratings
 
+    if settings.source == "-" and sys.stdin.isatty():
+        say("waiting for ratings on standard input (end with Ctrl-D); or name a file")
     with progress(f"reading {settings.source}", "B", scale=True) as report:
         return read_ratings(
             settings.source,
@@ -198,7 +219,14 @@ def _decide(
     from darc.ratings.decisions import decide_table
 
     with progress("deciding", " prompts") as report:
-        batches = decide_table(table, methods, side=side, system=settings.system, progress=report)
+        batches = decide_table(
+            table,
+            methods,
+            side=side,
+            judgements=_read_judgements(settings),
+            system=settings.system,
+            progress=report,
+        )
         for decided in batches:
             output.add(decided)
 

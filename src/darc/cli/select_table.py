@@ -90,6 +90,8 @@ class FirstRows:
             cells += [float(chosen[name][prompt]) for name in _NUMBER_COLUMNS]
             cells.append(int(chosen["count"][prompt]))
             cells.append(" ".join(flags))
+        elif "below_promise" in flags:
+            cells.append("held back")
         elif "held" in flags:
             cells.append("none is good")
         else:

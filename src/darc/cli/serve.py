@@ -81,11 +81,12 @@ def say_room(settings: "ServeSettings", gateway: "Gateway") -> None:
     if not grades:
         return
     calls = grades + k
-    if settings.when_held == "more":
+    say(f"an answer takes at most {calls} backend calls: {k} that write answers, {grades} to grade")
+    if settings.when_held in ("more", "fallback"):
         calls *= 2
         say(
-            f"--when-held more: where none of the {k} answers is good, {k} more are written and "
-            f"graded, so that an answer takes at most {calls} calls in all"
+            f"--when-held {settings.when_held}: where none of the {k} answers is good, {k} more "
+            f"are written and graded, so that an answer takes at most {calls} calls in all"
         )
     limit = settings.max_upstream_calls
     if 0 < limit < calls:
@@ -101,6 +102,10 @@ def gateway_settings_of(settings: ServeCommandSettings) -> "ServeSettings":
     from darc.serve.settings import ServeSettings
 
     settings = _with_parsed_backend(settings)
+    if settings.when_held == "fallback" and not settings.fallback_model:
+        raise InputError(
+            "--when-held fallback has no model to ask", "name one of the backend: --fallback-model"
+        )
     keywords: dict[str, Any] = {}
     if settings.backend and not settings.panel and not settings.scorers:
         # The model of the backend is its own panel.

@@ -19,10 +19,13 @@ def columns_of(settings: "ColumnSettings") -> dict[str, str]:
 
 
 def load_source(source: Path, settings: "SystemSettings", texts: Path | None = None) -> "Ratings":
-    """Load a file of ratings, a run folder or an audit log."""
+    """Load a file of ratings, a run folder or an audit log, and say what to know of it."""
     from darc.analysis.reading import load_ratings
 
-    return load_ratings(source, texts, columns_of(settings), settings.system)
+    ratings = load_ratings(source, texts, columns_of(settings), settings.system)
+    for note in ratings.notes:
+        say(f"note: {ratings.name}: {note}")
+    return ratings
 
 
 def read_calibrations(path: Path | None) -> "Calibrations | None":

@@ -137,6 +137,7 @@ def serve(settings: StudyServeSettings) -> None:
         host,
         settings.allowed_hosts,
         proxies,
+        settings.enrolment_rate,
     )
     log_as_json(settings.log_level)
     say(

@@ -7,6 +7,7 @@ from darc.cli.choosing import note_wording
 from darc.cli.commands import Command
 from darc.cli.output import draw, print_json, print_table, progress, say
 from darc.cli.sources import load_source, read_calibrations
+from darc.errors import InputError
 from darc.settings.tune import TuneSettings
 
 if TYPE_CHECKING:
@@ -28,6 +29,14 @@ RULE_COMMANDS = {
 
 def run(settings: TuneSettings) -> None:
     """Read the ratings, tune, and say what was found."""
+    if settings.risk is not None:
+        _tune_risk(settings, settings.risk)
+    else:
+        _tune_rule(settings)
+
+
+def _tune_rule(settings: TuneSettings) -> None:
+    """Tune a rule and its parameters."""
     from darc.analysis.calibrating import leak_warning
     from darc.analysis.tune.advice import recommend
     from darc.analysis.tune.plot import draw_tuned
@@ -42,7 +51,7 @@ def run(settings: TuneSettings) -> None:
             source,
             _objective(settings),
             folds=settings.folds,
-            repeats=settings.splits,
+            splits=settings.splits,
             seed=settings.seed,
             split=settings.split,
             rules=settings.rules or None,
@@ -62,6 +71,44 @@ def run(settings: TuneSettings) -> None:
     sys.stdout.flush()
     _write_settings(tuned, advice, settings)
     draw(settings.plot, lambda: draw_tuned(advice))
+
+
+def _tune_risk(settings: TuneSettings, risk: str) -> None:
+    """Find which answers to hold back."""
+    from darc.analysis.calibrating import leak_warning
+    from darc.analysis.tune.risk import tune_risk
+    from darc.decide.caution import MEDIUM, parse_caution
+
+    for name in ("objective", "risk_cap", "rules", "plot"):
+        if getattr(settings, name):
+            flag = name.removesuffix("s").replace("_", "-")
+            raise InputError(f"--risk goes without --{flag}", "leave one of them out")
+    source = load_source(settings.source, settings)
+    calibrations = read_calibrations(settings.calibration)
+    warning = leak_warning(source, calibrations)
+    if warning:
+        say(f"warning: {warning}")
+    caution = MEDIUM
+    if settings.caution is not None:
+        caution = parse_caution(settings.caution)
+    tuning = tune_risk(
+        source,
+        risk,
+        settings.level,
+        settings.promise,
+        calibrations=calibrations,
+        caution=caution,
+        split=settings.split,
+        seed=settings.seed,
+    )
+    if settings.as_json:
+        print_json(tuning.as_json())
+    else:
+        print("\n".join(tuning.sentences()))
+    sys.stdout.flush()
+    if settings.out is not None:
+        tuning.calibrations.save(settings.out)
+        say(f"wrote the calibration with the promise to {settings.out}")
 
 
 def _objective(settings: TuneSettings) -> "Objective | None":
@@ -92,7 +139,7 @@ def print_tuned(tuned: "Tuned", advice: "Advice") -> None:
     print("\n".join([advice.headline, " ".join([advice.cost, *advice.notes])]), end="\n\n")
     print(
         f"{tuned.name}: {tuned.prompts} prompts, {tuned.tried} settings, {tuned.folds} folds, "
-        f"{tuned.repeats} splits; gain in {tuned.objective.words} over Best-of-K's "
+        f"{tuned.splits} splits; gain in {tuned.objective.words} over Best-of-K's "
         f"{tuned.baseline:.3f}\n"
     )
     header = ["rule", "setting", "gain", "low", "high", "in sample", "mean change", "sigma"]
@@ -116,7 +163,7 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
         "left_out": tuned.left_out,
         "settings": tuned.tried,
         "folds": tuned.folds,
-        "repeats": tuned.repeats,
+        "splits": tuned.splits,
         "seed": tuned.seed,
         "best_of_k": {"objective": tuned.baseline, "sigma": tuned.sigma},
         "rules": [

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from darc.decide.decision import Decision
 from darc.decide.statistics.arrays import as_bounds, check_probability
-from darc.decide.statistics.bounds import lower_confidence_bound
+from darc.decide.statistics.betting import betting_bound
 from darc.decide.statistics.worst_case import tilted_weights
 from darc.errors import InputError
 from darc.types import Certificate
@@ -18,13 +18,14 @@ def certificate(decision: Decision, bounds: ArrayLike | None, delta: float) -> C
     Args:
         decision: The decision.
         bounds: The ends (a, b) of the scale, or one pair per scorer; None for no lower bound.
+            There is none either for rewrites or a panel of judges: it needs independent raters.
         delta: The probability with which the lower bound may fail.
     """
     check_probability("delta", delta)
     pools = decision.pools
     scorers = pools.shape[1]
     lower_bound = None
-    if bounds is not None:
+    if bounds is not None and pools.independent:
         lower_bound = tuple(
             _lower_bound(decision, scorer, ends, delta / scorers)
             for scorer, ends in enumerate(as_bounds(bounds, scorers))
@@ -54,17 +55,8 @@ def _lower_bound(decision: Decision, scorer: int, ends: Array, delta: float) -> 
             f"there are samples outside the bounds ({low:g}, {high:g})",
             "give the lowest and the highest score that the scale allows",
         )
-    chosen = samples[decision.index]
-    chosen = chosen[~np.isnan(chosen)]
-    if len(chosen) == 0:
-        return low
-    sigma = 0.0
-    if len(chosen) > 1:
-        sigma = float(np.std(chosen, ddof=1))
-    bound = lower_confidence_bound(
-        float(chosen.mean()),
-        sigma,
-        len(chosen),
+    bound = betting_bound(
+        samples[decision.index],
         candidates=int(decision.pools.present[0].sum()),
         bounds=(low, high),
         delta=delta,

@@ -81,6 +81,9 @@ def largest(
             objective, as with a single sample and no sigma. The flag `no_sigma` is raised there.
         flags: Flags of the choice.
         facts: Facts of the choice.
+
+    Returns:
+        The choice for each prompt.
     """
     feasible = pools.eligible if among is None else among
     all_flags = dict(flags or {})

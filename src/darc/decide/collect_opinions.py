@@ -35,7 +35,8 @@ def collect_opinions(decision: Decision) -> Opinions | None:
     rated = np.flatnonzero(~np.isnan(ratings).all(axis=-1)).tolist()
     answers = tuple(_answer_opinions(decision, candidate, limit) for candidate in rated)
     best_mean = _best_mean(decision, answers)
-    probability = _probability_different(decision, ratings, best_mean == decision.index)
+    seen_by_rule = np.where(np.isnan(ratings), np.nan, pools.samples[0, 0])
+    probability = _probability_different(decision, seen_by_rule, best_mean == decision.index)
     return Opinions(
         answers=answers,
         limit=limit,

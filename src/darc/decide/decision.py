@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from darc.decide.choice import Choice
-from darc.decide.flags import flag_words
+from darc.decide.flags import flags_in_words, held_sentence
 from darc.decide.held import is_held
 from darc.decide.ids import UNKNOWN
 from darc.decide.model.calibration import Calibration
 from darc.decide.opinions import Opinions
 from darc.decide.pools import Pools
 from darc.decide.rule import Rule
-from darc.decide.statistics.risk import small_sample
 from darc.decide.statistics.summary import cut
 from darc.errors import InputError
 from darc.types import Certificate, Flip, Statistics
 from darc.typing import Array, Integers, Mask
 
 if TYPE_CHECKING:
+    from darc.decide.evidence.how_sure import HowSure
     from darc.views.chart import ShownFigure
 
 _SHOWN_STATISTICS = ("value", "mean", "sigma", "risk_premium")
@@ -80,9 +80,46 @@ class Decision:
     bounded: Mask | None = None
     #: The samples that a lazy search never asked for, (K, n).
     unseen: Mask | None = None
+    #: The ratings as the raters gave them, (K, n), where the rule saw others; None otherwise.
+    grades: Array | None = None
 
     def __repr__(self) -> str:
-        return f"Decision(index={self.index}, rule={self.rule.name!r}, flags={self.flags})"
+        name = ""
+        if self.labels.candidates is not None:
+            name = f"name={self.name!r}, "
+        return f"Decision(index={self.index}, {name}rule={self.rule.name!r}, flags={self.flags})"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the candidates, (K,)."""
+        return [self.labels.candidate(index) for index in range(len(self.feasible))]
+
+    @property
+    def name(self) -> str:
+        """The name of the chosen candidate."""
+        return self.labels.candidate(self.index)
+
+    def to_frame(self) -> Any:
+        """Make a data frame of pandas with one row per candidate.
+
+        Returns:
+            The frame, with the columns name, chosen, mean, sigma, value, risk_premium, samples
+            and feasible.
+
+        Raises:
+            InputError: If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise InputError("a data frame needs pandas", "pip install pandas") from None
+        rows = []
+        for candidate in self.to_dict()["candidates"]:
+            index = candidate.pop("index")
+            candidate.pop("id")
+            name = self.labels.candidate(index)
+            rows.append({"name": name, "chosen": index == self.index, **candidate})
+        return pd.DataFrame(rows)
 
     @property
     def partly(self) -> bool:
@@ -107,8 +144,13 @@ class Decision:
 
     @property
     def held(self) -> bool:
-        """Whether none of the answers is good."""
+        """Whether the answer should be held back: none is good, or it is not sure enough."""
         return "held" in self.flags
+
+    @property
+    def held_sentence(self) -> str:
+        """Why the answer should be held back; empty where it should not."""
+        return held_sentence(self.flags)
 
     @property
     def is_likely(self) -> bool:
@@ -119,6 +161,8 @@ class Decision:
     def ratings(self) -> Array:
         """The samples of the first scorer as they were given, (K, n), NaN where there is none."""
         samples = self.pools.samples[0, 0]
+        if self.grades is not None:
+            samples = self.grades
         if self.unseen is None:
             return samples
         return np.where(self.unseen, np.nan, samples)
@@ -139,6 +183,41 @@ class Decision:
 
         return collect_opinions(self)
 
+    @cached_property
+    def how_sure(self) -> "HowSure | None":
+        """How sure the choice is; None where ratings do not tell."""
+        from darc.decide.evidence.how_sure import how_sure
+
+        return how_sure(self)
+
+    @property
+    def group_means(self) -> dict[str, dict[str, float]]:
+        """What each group of raters is expected to think, by candidate and group.
+
+        Empty unless the choice was made by the rule `for_groups`.
+        """
+        facts = self.choice.facts
+        if "group_means" not in facts:
+            return {}
+        names = [str(name) for name in facts["group_names"][0]]
+        return {
+            self.labels.candidate(place): dict(
+                zip(names, facts["group_means"][0, place].tolist(), strict=True)
+            )
+            for place in np.flatnonzero(self.pools.present[0]).tolist()
+        }
+
+    @property
+    def sure_sentence(self) -> str:
+        """How sure the choice is, and what its mean is expected to be; empty if not known."""
+        sure = self.how_sure
+        if sure is None:
+            return ""
+        return (
+            f"How sure: {sure.in_words()}. With many more raters, {self.name} is expected to "
+            f"average {sure.expected_mean:.3g} ({sure.low:.3g} to {sure.high:.3g})."
+        )
+
     def explain(self, details: bool = False) -> str:
         """Why this candidate, in words about people.
 
@@ -149,11 +228,12 @@ class Decision:
         from darc.decide.number_words import numbers_in_words
 
         sentences = [explain(self)]
-        for flag in self.flags:
-            words = flag_words(flag)
-            sentences.append(f"{words[0].upper()}{words[1:]}.")
+        sentences += [f"{words[0].upper()}{words[1:]}." for words in flags_in_words(self.flags)]
         if details:
             sentences.append(f"In numbers: {numbers_in_words(self)}.")
+            if self.how_sure is not None:
+                words = self.how_sure.in_words()
+                sentences.append(f"{words[0].upper()}{words[1:]}.")
         return " ".join(sentences)
 
     def plot(
@@ -187,19 +267,22 @@ class Decision:
         from darc.decide.pictures import dot_picture
         from darc.views.dots_html import notebook_html
 
-        explanation = self.without_flag("held").explain()
-        return notebook_html(dot_picture(self), answer="", explanation=explanation, rows=[])
+        explanation = self.without_flag("held", "below_promise").explain()
+        return notebook_html(
+            dot_picture(self), answer="", explanation=explanation, rows=[], sure=self.sure_sentence
+        )
 
-    def without_flag(self, name: str) -> "Decision":
-        """The same decision without one of its flags."""
-        return replace(self, flags=tuple(flag for flag in self.flags if flag != name))
+    def without_flag(self, *names: str) -> "Decision":
+        """The same decision without some of its flags."""
+        return replace(self, flags=tuple(flag for flag in self.flags if flag not in names))
 
     def certificate(self, bounds: ArrayLike | None = None, delta: float = 0.05) -> Certificate:
         """What is certain of the choice.
 
         Args:
             bounds: The scale's ends (a, b), or one pair per scorer. With them the certificate has
-                a lower bound of the chosen candidate's mean.
+                a lower bound of the chosen candidate's mean. There is none for rewrites and for a
+                panel of judges, which are not independent raters.
             delta: The probability with which the lower bound may fail.
         """
         from darc.decide.certificate import certificate
@@ -236,11 +319,14 @@ class Decision:
             "flags": list(self.flags),
             "explanation": self.explain(),
             "people": None if opinions is None else opinions.to_dict(),
+            "certainty": None if self.how_sure is None else self.how_sure.to_dict(),
             "candidates": [
                 self._candidate_dict(candidate)
                 for candidate in np.flatnonzero(self.pools.present[0]).tolist()
             ],
         }
+        if self.group_means:
+            data["groups"] = self.group_means
         if self.calls is not None:
             data["calls"] = self.calls
         return data
@@ -333,10 +419,21 @@ class Decisions:
             flags["rating_below"] = pools.ratings_too_low[rows, self.index] > 0
         if pools.standards.poor_limit is not None:
             flags["held"] = is_held(pools, self.index, _not_ruled_out(pools, self.choice))
-        if self.rule.by_value:
-            sigma = self.chosen["sigma"]
-            flags["small_sample"] = small_sample(pools.beta, sigma, self.chosen["count"])
+        self._flag_below_promise(flags)
         return flags
+
+    def _flag_below_promise(self, flags: dict[str, Mask]) -> None:
+        """Flag the answers that a calibration's promise holds back."""
+        from darc.decide.evidence.winner import has_other_caution, is_below_promise
+
+        is_below = is_below_promise(self)
+        if is_below is None:
+            return
+        is_poor = flags.get("held", np.zeros(len(self), dtype=bool))
+        flags["held"] = is_poor | is_below
+        flags["below_promise"] = is_below & ~is_poor
+        if has_other_caution(self.rule):
+            flags["other_caution"] = np.ones(len(self), dtype=bool)
 
     @cached_property
     def chosen(self) -> dict[str, Array]:

@@ -29,12 +29,30 @@ def explain(decision: Decision) -> str:
         return _explain_scores(decision)
     if len(opinions.answers) == 1:
         return f"{opinions.answer(decision.index).name} is the only answer."
+    if "group_means" in decision.choice.facts:
+        return _explain_for_groups(decision, opinions)
     if opinions.best_mean != opinions.chosen:
         return _explain_other(decision, opinions)
     rival = _tied_rival(opinions)
     if rival is not None:
         return _explain_tie(opinions, rival)
     return _explain_best_mean(opinions)
+
+
+def _explain_for_groups(decision: Decision, opinions: Opinions) -> str:
+    """Why an answer was chosen for some groups of raters."""
+    chosen = opinions.answer(opinions.chosen)
+    leader = opinions.answer(opinions.best_mean)
+    facts = decision.choice.facts
+    whom = str(facts["whom"][0])
+    if "no_groups" in decision.flags:
+        whom = "all raters"
+    expected = float(decision.choice.objective[0, decision.index])
+    start = f"{chosen.name} is expected to be best for {whom} ({_number(expected)})"
+    if leader is chosen:
+        return f"{start}, and it has the highest average ({_number(chosen.mean)})."
+    means = " against ".join(_two_numbers(leader.mean, chosen.mean))
+    return f"{start}; {leader.name} has the higher average ({means})."
 
 
 def _tied_rival(opinions: Opinions) -> AnswerOpinions | None:

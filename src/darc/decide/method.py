@@ -10,6 +10,7 @@ import numpy as np
 import darc.decide.rules  # noqa: F401  (registers the rules)
 from darc.decide.caution import parse_caution
 from darc.decide.decision import Decision, Decisions, decide
+from darc.decide.evidence.winner import promise_of
 from darc.decide.model.calibration import DEFAULT
 from darc.decide.model.calibration_file import Calibrations
 from darc.decide.options import SelectOptions
@@ -25,10 +26,14 @@ from darc.decide.side_inputs import side_inputs_for
 from darc.decide.standards import NO_STANDARDS, PANEL_SCALE, Standards
 from darc.decide.statistics.draws import prompt_seeds
 from darc.decide.statistics.normalization import Normalization
-from darc.decide.statistics.repeats import without_noise
+from darc.decide.statistics.panel_disagreement import (
+    MIN_CANDIDATES,
+    disagreement_alone,
+    panel_disagreement,
+)
 from darc.decide.trial import check_parameters
 from darc.errors import InputError
-from darc.settings.choices import Normalize, SearchMode
+from darc.settings.choices import Normalize, SearchMode, Slate
 from darc.types import Scores
 from darc.typing import Array
 
@@ -74,6 +79,8 @@ class Method:
     standards: Standards = NO_STANDARDS
     #: When a lazy search stops.
     search_mode: SearchMode = "exact"
+    #: Which answers are returned where several are.
+    slate: Slate = "different"
 
     def __post_init__(self) -> None:
         """Refuse a rule that wants the original's score where there is none."""
@@ -140,6 +147,13 @@ class Method:
         if not self.rule.has_parameter(CAUTION):
             return None
         return parse_caution(self.rule.parameters[CAUTION])
+
+    @property
+    def _has_promise(self) -> bool:
+        """Whether a calibration says which answers to hold back."""
+        if self.calibrations is None:
+            return promise_of(self.rule) is not None
+        return any(one.promise is not None for one in self.calibrations.by_scorer.values())
 
     @property
     def first_sample(self) -> int:
@@ -230,6 +244,7 @@ class Method:
             raters=batch.raters,
             systems=batch.systems,
             sample=batch.sample,
+            judged=batch.judged,
             standards=self.standards,
         )
 
@@ -251,7 +266,8 @@ class Method:
     def decide(self, prompt_id: str, scores: Scores, side: Mapping[str, Any]) -> Decision:
         """Decide on all scores of one prompt, clipped to the bounds of the scorers.
 
-        The grades of raters who were asked several times count without the raters' own noise.
+        The grades of a panel that graded every candidate count without the raters' severity, and
+        without their own noise where they were asked several times.
 
         Args:
             prompt_id: The id of the prompt, by which rules that draw are seeded.
@@ -259,7 +275,7 @@ class Method:
             side: Side inputs by name, of which the rule gets those that it uses.
         """
         decision = select(
-            decided_on(scores),
+            self.decided_on(scores),
             seed=self.seed,
             prompt_id=prompt_id,
             **self._select_options(scores, lazily=False),
@@ -271,6 +287,25 @@ class Method:
         if not self.include_original and only_originals:
             return replace(decision, flags=(*decision.flags, "no_rewrites"))
         return decision
+
+    def decided_on(self, scores: Scores) -> Array:
+        """What the rule sees of scores, (M, K, n).
+
+        These are the scores within their bounds. Of a panel that was asked about all candidates at
+        once or repeatedly, the grades vary by disagreement alone. The rule `auto` allows for chance
+        itself and so is shown the raters' own noise.
+        """
+        is_limited = self.standards.no_rating_below is not None
+        if is_limited or not (scores.judged and (scores.repeats > 1 or scores.orders)):
+            return scores.clipped
+        means = scores.clipped[0]
+        disagreement = panel_disagreement(
+            grades_of_repeats(scores),
+            scores.orders,
+            means=means,
+            subtract_noise=self.rule.plan is not plans.auto,
+        )
+        return disagreement_alone(means, disagreement)[None]
 
     def scale(self, scores: Scores, lazily: bool) -> Normalization:
         """The normalisation that `darc.select` is to use.
@@ -306,8 +341,14 @@ class Method:
         matter to a single scorer: where each has graded every candidate their severities lower all
         means by the same number, and spreads are those of the ratings as they are.
         """
+        if scores.orders or scores.compared:
+            # A rater who sees all answers at once, or compares them, has judged all of them.
+            return False
         if self.standards.no_rating_below is not None:
             # Which answers have no rating below the limit is known from all ratings only.
+            return False
+        if self._has_promise:
+            # Whether an answer is sure enough to be shown is known from all ratings only.
             return False
         if self.rule.plan is None or self.rule.required() or scores.repeats > 1:
             return False
@@ -353,23 +394,40 @@ class Method:
         Returns:
             Keywords of `darc.select`: `rater_ids`, `system_ids`, both or none.
         """
-        if self.calibrations is None:
-            return {}
-        calibrations = self.calibrations.by_scorer.values()
         ids: dict[str, Any] = {}
+        if self.rule.has_parameter("group") and scores.samples:
+            ids["rater_ids"] = [scores.samples] * scores.values.shape[1]
+            ids["rater_groups"] = self._rater_groups(scores)
+        if self.calibrations is None:
+            return ids
+        calibrations = self.calibrations.by_scorer.values()
         if any(name in one.raters for one in calibrations for name in scores.samples):
             ids["rater_ids"] = [scores.samples] * scores.values.shape[1]
         if any(name in one.systems for one in calibrations for name in scores.candidates):
             ids["system_ids"] = scores.candidates
         return ids
 
+    def _rater_groups(self, scores: Scores) -> dict[str, str]:
+        """The groups of raters: as given, else the one that a rater is named like."""
+        groups: dict[str, str] = {}
+        calibrations = [] if self.calibrations is None else self.calibrations.by_scorer.values()
+        for calibration in calibrations:
+            if calibration.groups is not None:
+                named = {
+                    name: name for name in scores.samples if name in calibration.groups.effects
+                }
+                groups |= named
+                groups |= calibration.groups.members
+        return groups | dict(scores.groups)
+
     def standards_for(self, scores: Scores) -> Standards:
         """What counts as a good rating among these scores.
 
         A panel's scale is that of its grades. Scores of rewrites are not on a scale of
-        satisfaction, so nothing is assumed for them.
+        satisfaction, nor are comparisons, so nothing is assumed for them.
         """
-        if scores.sample == "rater" and self.standards.scale is None:
+        is_graded = scores.sample == "rater" and not scores.compared
+        if is_graded and self.standards.scale is None:
             return replace(self.standards, scale=PANEL_SCALE)
         return self.standards
 
@@ -478,14 +536,19 @@ def _value_text(value: Any) -> str:
 
 
 def with_raters(decision: Decision, scores: Scores) -> Decision:
-    """The decision with the names of a panel's raters."""
+    """The decision with the names and grades of a panel's raters, and whether they are judges."""
+    if scores.judged:
+        pools = replace(decision.pools, judged=True)
+        decision = replace(decision, pools=pools, grades=scores.clipped[0])
     if scores.sample != "rater" or not scores.samples:
         return decision
     return replace(decision, labels=replace(decision.labels, raters=scores.samples))
 
 
 def flagged(decision: Decision, scores: Scores) -> Decision:
-    """Flag how many grades are missing, and which raters failed to give most of theirs."""
+    """Flag what is missing of a panel's grades, and whether severity is part of disagreement."""
+    if scores.judged and scores.values.shape[1] == MIN_CANDIDATES - 1 and len(scores.samples) > 1:
+        decision = replace(decision, flags=(*decision.flags, "severity_not_removed"))
     if not scores.failed:
         return decision
     missing = np.zeros(scores.values.shape[1:], dtype=bool)
@@ -497,10 +560,8 @@ def flagged(decision: Decision, scores: Scores) -> Decision:
     return replace(decision, flags=tuple(flags))
 
 
-def decided_on(scores: Scores) -> Array:
-    """What rules see of scores, (M, K, n): within their bounds, and without raters' own noise."""
-    if scores.repeats == 1 or scores.grades is None:
-        return scores.clipped
-    denoised = without_noise(scores.grades.mean(axis=0))[None]
-    # A missing grade that counts as the lowest grade stays.
-    return np.where(np.isnan(denoised), scores.clipped, denoised)
+def grades_of_repeats(scores: Scores) -> Array:
+    """The grades (K, n, repeats) of a panel, means over its criteria."""
+    if scores.grades is None:
+        return scores.values[0][:, :, None]
+    return np.asarray(scores.grades.mean(axis=0))

@@ -95,7 +95,7 @@ def dot_picture(
         dot_label=strips.dot_label,
         unhappy_label=unhappy_label,
         title=title,
-        held=decision.held,
+        held=decision.held_sentence,
     )
 
 

@@ -74,6 +74,8 @@ class Pools:
     systems: Ids | None = None
     #: What one sample is, such as "rater" or "rewrite".
     sample: str = "sample"
+    #: Whether the samples are grades of judge models, which are not independent people.
+    judged: bool = False
     #: What counts as a good rating.
     standards: Standards = NO_STANDARDS
 
@@ -95,6 +97,11 @@ class Pools:
     def about_wording(self) -> bool:
         """Whether the samples are scores of rewrites, which tell of wording and not of people."""
         return self.sample == "rewrite"
+
+    @property
+    def independent(self) -> bool:
+        """Whether the samples may be opinions of independent people, as a certificate needs."""
+        return not self.about_wording and not self.judged
 
     @cached_property
     def seeds(self) -> Seeds:

@@ -32,3 +32,5 @@ class SampleBatch:
     side: Mapping[str, Array] = field(default_factory=dict)
     #: What one sample is: "rater", "rewrite" or "sample".
     sample: str = "sample"
+    #: Whether the samples are grades of judge models, which are not independent people.
+    judged: bool = False

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -10,15 +11,18 @@ from numpy.typing import ArrayLike
 
 import darc.decide.rules  # noqa: F401  (registers the rules)
 from darc.decide.decision import Decision, Decisions, Labels, decide
+from darc.decide.evidence.judged_learning import learn_with_judges
+from darc.decide.evidence.judgements import LearningRatings, read_judgements, with_prediction
 from darc.decide.ids import Ids, as_ids
 from darc.decide.model.calibration import Calibration
-from darc.decide.model.learning import learn, with_intervals
+from darc.decide.model.calibration_file import as_calibrations
 from darc.decide.options import SelectOptions, show_options
 from darc.decide.padding import pad_scores
 from darc.decide.pools import Pools
 from darc.decide.registry import DEFAULT_RULE, rules
 from darc.decide.rule import Rule
 from darc.decide.rule_text import split_rule_text
+from darc.decide.score_inputs import read_scores
 from darc.decide.search.lazy import LazySearch, Pair, drive, drive_async
 from darc.decide.search.likely import LikelySearch, can_be_likely
 from darc.decide.side_inputs import SIDE_INPUTS, check_side_inputs
@@ -27,11 +31,12 @@ from darc.decide.statistics.draws import prompt_seeds
 from darc.decide.trial import check_parameters
 from darc.errors import InputError
 from darc.settings.choices import SearchMode
+from darc.typing import Array
 
 
 @show_options
 def select(
-    scores: ArrayLike,
+    scores: Any,
     rule: str | Rule = DEFAULT_RULE,
     *,
     weights: ArrayLike | str | None = None,
@@ -49,7 +54,8 @@ def select(
 
     Args:
         scores: The candidates' samples, (K, n), or (M, K, n) of several scorers. NaN marks a
-            missing sample.
+            missing sample. Also a dict of lists by candidate, or a frame of pandas or polars: tidy
+            (candidate_id, rater_id, rating), or one row per candidate and one column per rater.
         rule: The name of a rule, with parameters as in "epsilon:epsilon=0.5", or a rule.
         weights: Weights of the samples, of the shape of the scores; or the text that is a rule's
             own parameter of this name.
@@ -57,8 +63,8 @@ def select(
         seed: Seed of the rules that draw at random.
         prompt_id: Rules that draw are seeded by it, too.
         candidate_ids: Names of the candidates, (K,), for the explanation.
-        rater_ids: Who gave each sample, (K, n), None where not known. `auto` uses them with a
-            calibration.
+        rater_ids: Who gave each sample, (K, n) or (n,), None where not known. `auto` uses them
+            with a calibration.
         rater_groups: The group of each rater, by its id, for the rule `group`.
         system_ids: What wrote each candidate, (K,), None where not known. `auto` uses them with a
             calibration.
@@ -80,7 +86,9 @@ def select(
               below it; by default the middle of the scale.
 
             The main parameter of the rule `auto` is `caution`: "none", "low", "medium", "high" or a
-            number from 0 up. Side inputs are arrays such as log_likelihood=[...] for `rbon`.
+            number from 0 up. Side inputs are arrays such as log_likelihood=[...] for `rbon`. With
+            a `calibration` that has learnt from them, `covariates` are judgements of the
+            candidates, (K,), (K, judgements), or arrays by name.
 
     Returns:
         The decision; its `index` is the chosen candidate.
@@ -89,7 +97,14 @@ def select(
         InputError: If the scores, options or parameters cannot be used.
         UnknownName: If there is no such rule or parameter.
     """
-    samples = as_samples(scores, mask)
+    named = read_scores(scores)
+    samples = as_samples(named.scores, mask)
+    if candidate_ids is None:
+        candidate_ids = named.candidates
+    if rater_ids is None:
+        rater_ids = named.raters
+    if _is_one_list(rater_ids) and samples.ndim > 1:
+        rater_ids = [list(rater_ids)] * samples.shape[-2]
     if samples.ndim not in (2, 3):
         raise InputError(
             f"scores have {samples.ndim} dimensions",
@@ -105,8 +120,10 @@ def select(
     shape = (1,) * (4 - samples.ndim) + samples.shape
     if sample_weights is not None:
         sample_weights = sample_weights.reshape(shape)
+    judgements = _judgements_of_one(parameters.pop("covariates", None), shape[2])
     bound, side = _bind(rule, parameters)
     side = {name: np.asarray(value)[None] for name, value in side.items()}
+    bound, side = with_prediction(bound, side, judgements)
     pools = Pools.with_options(
         samples.reshape(shape),
         options,
@@ -177,15 +194,21 @@ def select_batch(
         if scores.ndim == weights.ndim == 3:
             # One scorer, which the samples have an axis for by now.
             weights = weights[:, None]
+    judgements = read_judgements(parameters.pop("covariates", None), (prompts, candidates))
     bound, side = _bind(rule, parameters)
+    raters = _read_raters(rater_ids, samples.shape, rater_groups)
+    systems = _read_systems(system_ids, samples.shape)
+    bound, side = with_prediction(
+        bound, side, judgements, LearningRatings(samples, raters, systems)
+    )
     pools = Pools.with_options(
         samples,
         options,
         weights=as_weights(weights, samples.shape),
         seed_source=partial(prompt_seeds, seed, prompt_ids),
         side=check_side_inputs(side, prompts, candidates),
-        raters=_read_raters(rater_ids, samples.shape, rater_groups),
-        systems=_read_systems(system_ids, samples.shape),
+        raters=raters,
+        systems=systems,
     )
     return decide(bound, pools, candidate_ids)
 
@@ -195,6 +218,7 @@ def calibrate(
     rater_ids: Any = None,
     system_ids: Any = None,
     lam: float = 2.0,
+    covariates: Any = None,
 ) -> Calibration:
     """Learn from the ratings of many prompts for later decisions by the rule `auto`.
 
@@ -203,6 +227,9 @@ def calibrate(
         rater_ids: Who gave each sample, (P, K, n).
         system_ids: What wrote each candidate, (P, K).
         lam: What a unit of sigma is worth in units of mean.
+        covariates: Cheap judgements of every candidate, such as the grades of an LLM judge: (P, K),
+            (P, K, judgements), or arrays (P, K) by name. How far they predict people's ratings is
+            learnt from 30 prompts on; `judges` of the result says what they are worth.
 
     Returns:
         What to give as calibration=... to `select` and `select_batch`.
@@ -219,8 +246,20 @@ def calibrate(
     ratings = samples[:, 0]
     raters = _read_raters(rater_ids, samples.shape)
     systems = _read_systems(system_ids, samples.shape)
-    calibration = learn(ratings, raters, systems, check_level("lam", lam))
-    return with_intervals(calibration, ratings, raters, systems)
+    lam = check_level("lam", lam)
+    judgements = read_judgements(covariates, ratings.shape[:2])
+    return learn_with_judges(ratings, judgements, raters, systems, lam, intervals=True).calibration
+
+
+def _judgements_of_one(covariates: Any, candidates: int) -> dict[str, Array]:
+    """The judgements of one prompt's candidates, (1, K) by name."""
+    if covariates is None:
+        return {}
+    if isinstance(covariates, Mapping):
+        covariates = {name: np.asarray(values)[None] for name, values in covariates.items()}
+    else:
+        covariates = np.asarray(covariates)[None]
+    return read_judgements(covariates, (1, candidates))
 
 
 def select_lazily(
@@ -275,7 +314,23 @@ async def select_lazily_async(
     batch_size: int = 1,
     **keywords: Any,
 ) -> Decision:
-    """Choose as `select_lazily` does, with a `score` that is awaited."""
+    """Choose as `select_lazily` does, with a `score` that is awaited.
+
+    Args:
+        score: Awaited as `await score(pairs)`, otherwise as in `select_lazily`.
+        n_candidates: The number of candidates.
+        n_samples: The number of samples of a candidate.
+        rule: The name of a rule, or a rule.
+        bounds: (a, b) or one pair per scorer, within which all scores must lie.
+        batch_size: The largest number of pairs per call of `score`.
+        **keywords: As in `select_lazily`.
+
+    Returns:
+        The decision; its `calls` counts the samples that were asked for.
+
+    Raises:
+        InputError: If the rule cannot be searched lazily, or a score is outside the bounds.
+    """
     search = lazy_search(n_candidates, n_samples, rule, bounds, **keywords)
     return await drive_async(search, score, batch_size)
 
@@ -296,11 +351,24 @@ def lazy_search(
 ) -> LazySearch:
     """Make the state machine behind `select_lazily`, which takes the same arguments.
 
-    Besides, `check` says whether the rule's parameters are tried first; who makes many searches by
-    one rule needs that only once.
+    Args:
+        n_candidates: The number of candidates.
+        n_samples: The number of samples of a candidate.
+        rule: The name of a rule, or a rule.
+        bounds: (a, b) or one pair per scorer, within which all scores must lie.
+        clip: Whether scores outside the bounds are clipped instead of refused.
+        candidate_ids: Names of the candidates for the explanation.
+        scorer_ids: Names of the scorers for the explanation.
+        search: "exact", or "likely" to ask for less.
+        check: Whether the rule's parameters are tried first. Programs that make many searches by
+            one rule need that only once.
+        **keywords: As in `select_lazily`.
 
     Returns:
         A search with the methods `ask`, `tell` and `decision`.
+
+    Raises:
+        InputError: If the rule cannot be searched lazily, or `search` is unknown.
     """
     if search not in get_args(SearchMode):
         raise InputError(f"search is {search!r}", f"use {' or '.join(get_args(SearchMode))}")
@@ -322,6 +390,13 @@ def lazy_search(
     return search_class(
         bound, n_candidates, n_samples, bounds, options=options, clip=clip, labels=labels
     )
+
+
+def _is_one_list(rater_ids: Any) -> bool:
+    """Whether these are the raters of the first, second, ... sample of every candidate."""
+    if rater_ids is None or isinstance(rater_ids, str):
+        return False
+    return len(rater_ids) > 0 and all(isinstance(rater, str | int) for rater in rater_ids)
 
 
 def _one_prompt(ids: Any) -> Any:
@@ -353,7 +428,12 @@ def _read_rule(rule: str | Rule, keywords: Mapping[str, Any]) -> tuple[Rule, dic
     if isinstance(rule, Rule):
         return rule, dict(keywords)
     name, parameters = split_rule_text(rule)
-    return rules.get(name), {**keywords, **parameters}
+    merged = {**keywords, **parameters}
+    if isinstance(merged.get("calibration"), str | Path):
+        calibrations = as_calibrations(merged["calibration"])
+        if calibrations is not None:
+            merged["calibration"] = calibrations.of(tuple(calibrations.by_scorer))
+    return rules.get(name), merged
 
 
 def _bind(rule: Rule, parameters: Mapping[str, Any]) -> tuple[Rule, dict[str, Any]]:

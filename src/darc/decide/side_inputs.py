@@ -19,6 +19,7 @@ SIDE_INPUTS = {
     "atypicality": "K",
     "similarity": "KK",
     "dropout": "KT",
+    "prediction": "K",
 }
 #: How to name the scorer of each side input that a scorer can give.
 SIDE_SCORERS = {

@@ -65,6 +65,9 @@ def knob(name: str, low: float, high: float, power: int = 0, per: str = "") -> G
         high: The largest number.
         power: The numbers are multiplied by the unit of the samples to this power.
         per: The numbers are divided by the spread of this side input, if one is named.
+
+    Returns:
+        A grid for `rule(..., grid=...)`.
     """
 
     def variants(scale: Scale, size: str) -> Variants:

@@ -1,9 +1,13 @@
-"""Answers with the same text, which are merged into one candidate."""
+"""Answers with the same text or the same JSON, which are merged into one candidate."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from darc.types import Candidate
+
+_JSON_STARTS = ("{", "[")
+_MAX_JSON_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True)
@@ -19,8 +23,17 @@ class MergedCandidates:
 
 
 def copy_key(text: str) -> str:
-    """The part of a text by which copies are recognised: all but the white space around it."""
-    return text.strip()
+    """What copies of a text have in common: all but the white space around it.
+
+    Of JSON it is the value, however its fields are ordered and spaced.
+    """
+    stripped = text.strip()
+    if stripped[:1] not in _JSON_STARTS or len(stripped) > _MAX_JSON_CHARACTERS:
+        return stripped
+    try:
+        return json.dumps(json.loads(stripped), sort_keys=True)
+    except (ValueError, RecursionError):
+        return stripped
 
 
 def merge_copies(candidates: Sequence[Candidate]) -> MergedCandidates:

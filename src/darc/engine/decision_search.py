@@ -10,9 +10,11 @@ import numpy as np
 
 from darc.decide.decision import Decision
 from darc.decide.method import Method, flagged, with_raters
+from darc.decide.slate import fill_slate
 from darc.engine.copies import copies_input
 from darc.engine.failures import REWRITER, UPSTREAM, OutOfCalls, PartFailed
 from darc.engine.flags import BEST_OF_K, BUDGET_MILLISECONDS, FEWER_SCORERS, FIRST_CANDIDATE
+from darc.engine.panel_waves import decide_early, first_wave
 from darc.engine.samples import SamplePlace, Samples
 from darc.engine.side_inputs import SideInputMaker
 from darc.engine.threads import run_in_thread
@@ -53,6 +55,8 @@ class DecisionSearch:
     strict: bool = True
     #: How many samples to ask for at a time; by default as many as there are candidates.
     wave: int | None = None
+    #: In how many waves the raters of a listwise panel are asked.
+    panel_waves: int = 1
     flags: list[str] = field(default_factory=list)
 
     async def best(self, n: int = 1, deadline: float | None = None) -> Ranking:
@@ -93,8 +97,23 @@ class DecisionSearch:
             if decision is not None:
                 chosen = decision.index
             order.append(remaining.pop(chosen))
+            has_all_ratings = decision is not None and not out_of_budget
+            if len(order) == 1 and n > 1 and has_all_ratings and self._knows_raters:
+                order = self._slate(decision, n)
+                break
         self._add_decision_flags(first_decision)
         return Ranking(order, first_decision)
+
+    @property
+    def _knows_raters(self) -> bool:
+        """Whether further choices can go by what each rater thinks."""
+        is_rated = self.samples.scores.sample == "rater" and len(self.samples.active_scorers) == 1
+        return is_rated and self.method.slate == "different"
+
+    def _slate(self, decision: Decision | None, n: int) -> list[int]:
+        """The choice, and further candidates that serve other raters."""
+        assert decision is not None
+        return fill_slate(decision.ratings, decision.index, n, decision.pools.eligible[0])
 
     def _add_decision_flags(self, decision: Decision | None) -> None:
         decision_flags: Sequence[str] = ()
@@ -132,6 +151,10 @@ class DecisionSearch:
         method = self._method_on_scale_of(scores)
         wave = self.wave or len(remaining)
         fits_one_wave = len(remaining) * n_samples <= wave
+        if self.panel_waves > 1 and scores.orders and not self.score_everything:
+            likely = await self._decide_on_first_raters(method, remaining)
+            if likely is not None:
+                return likely
         if self.score_everything or fits_one_wave or not method.can_search(scores):
             return await self._decide_on_all_scores(method, remaining)
         search = method.search(scores)
@@ -155,6 +178,25 @@ class DecisionSearch:
         with samples.clock.stage("decide"):
             decision = await self._compute(search.decision)
             return with_raters(flagged(decision, samples.scores), samples.scores)
+
+    async def _decide_on_first_raters(
+        self, method: Method, remaining: Sequence[int]
+    ) -> Decision | None:
+        """A decision on the grades of half of the raters, if the others would hardly change it."""
+        samples = self.samples
+        n_raters = samples.values.shape[2]
+        raters = first_wave(n_raters)
+        if len(raters) == n_raters or len(remaining) < 2 or method.rule.required():
+            return None
+        await samples.fill([(k, i) for i in raters for k in remaining])
+        with samples.clock.stage("decide"):
+            scores = samples.scores.only(samples.active_scorers, remaining)
+            room = n_raters - len(raters)
+            early = await self._compute(decide_early, method, samples.prompt.id, scores, room)
+        if early is None:
+            return None
+        flag = f"likely:{early.probability:.2f}"
+        return replace(early.decision, flags=(*early.decision.flags, flag))
 
     async def _compute(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function, in a thread where it might take long."""

@@ -21,7 +21,9 @@ from darc.engine.failures import raise_cause
 from darc.engine.flags import FEWER_CANDIDATES
 from darc.engine.generation import CandidateWriter, WrittenCandidates, sampling_for
 from darc.engine.languages import language_flags
+from darc.engine.list_panel_samples import ListPanelSamples
 from darc.engine.outcome import Outcome
+from darc.engine.pair_panel_samples import PairPanelSamples
 from darc.engine.panel_samples import PanelSamples
 from darc.engine.parts import Parts
 from darc.engine.request import DecisionRequest, as_request
@@ -29,15 +31,17 @@ from darc.engine.rewriting import RewriteRunner
 from darc.engine.samples import Samples
 from darc.engine.scheduling import RequestOwner
 from darc.engine.scoring import ScoreRunner
+from darc.engine.stopping import Stopping
 from darc.engine.threads import run_in_thread
 from darc.engine.workers import Workers
 from darc.errors import InputError
 from darc.models.completion import ChatModel, Report
 from darc.models.remote.meter import Meter
-from darc.parts.generators.base import MAX_TOKENS, Generator
+from darc.parts.generators.base import MAX_TOKENS, TOP_TOKENS, Generator
 from darc.parts.generators.inputs import Answers, as_candidates, as_prompt
 from darc.parts.ready import ReadyGenerator, as_ready_generator, close_part
 from darc.parts.scorers.base import Scorer
+from darc.parts.scorers.panel_settings import LISTWISE, PAIRWISE
 from darc.registry import generators
 from darc.types import Candidate, Prompt
 
@@ -62,7 +66,7 @@ class Engine(Closing):
         options: Fields of `EngineSettings` by name, which win over the settings. Some may be
             objects: `scorers` a list of names and scorers, `rewriter` a rewriter, `rule` a
             `Method`, `calibration` a `Calibration`, `panel` a `Panel` or what `--panel` takes,
-            `side` a `SideInputMaker` or texts by name, `stop` a `Stopping`, `cache` a
+            `side` a `SideInputMaker` or texts by name, `stop` a `StopRule`, `cache` a
             `ScoreCache`. These are always objects: `sampling` (`SamplingParameters`, in place of
             k, temperature, top_p and max_tokens), `standards` (`Standards`, in place of scale,
             threshold, no_rating_below and poor_below), `retry` (`ScorerRetry`) and `judge`, the
@@ -108,7 +112,18 @@ class Engine(Closing):
         self.scoring = ScoreRunner(self.tools.scorers, self.workers, self.cache, self.retry)
         self.rewriting = RewriteRunner(self.tools, self.workers, self.retry.seconds)
         self.sampling = sampling_for(self.generator, engine_options.sampling, MAX_TOKENS)
+        if self.tools.needs_log_probabilities:
+            if self.parts.n_aug:
+                raise InputError(
+                    "the scorer logprob has no log-probabilities of rewrites", "add --n-aug 0"
+                )
+            self.sampling = replace(self.sampling, top=TOP_TOKENS)
         self.stopping = engine_options.stopping
+        if isinstance(self.stopping, Stopping) and panel is not None and panel.mode == PAIRWISE:
+            raise InputError(
+                "raters who compare pairs cannot tell what one answer is worth",
+                "leave out --stop pandora, or take --panel-mode listwise",
+            )
         self._writer: CandidateWriter | None = None
         if self.generator is not None:
             self._writer = CandidateWriter(self.generator, self.sampling, self.stopping)
@@ -274,6 +289,8 @@ class Engine(Closing):
         merged = merge_copies(candidates)
         samples = self._samples_for(prompt, merged.candidates, method, request)
         search = self.new_search(samples, method, request)
+        if self.parts.panel is not None:
+            search.panel_waves = self.parts.panel.waves
         search.flags += [*request.flags, *copy_flags(merged.candidates, request.n)]
         if _is_one_answer(merged.candidates) and not request.score_everything:
             ranking = Ranking([0], None)
@@ -329,6 +346,8 @@ class Engine(Closing):
         prompt: Prompt,
         max_calls: int | None = None,
         meters: Mapping[str, Meter] | None = None,
+        *,
+        patient: bool = False,
     ) -> Samples:
         """The samples of a prompt before there are any candidates.
 
@@ -336,16 +355,43 @@ class Engine(Closing):
             prompt: The conversation.
             max_calls: How many texts may be scored, or grades asked for.
             meters: Count the remote calls of the stages "rewrite" and "score".
+            patient: Whether calls to the judges of a listwise panel that fail are tried again as
+                often as the client does; otherwise one call per prompt is.
 
         Returns:
             Samples that rewrite and score candidates, or ask a panel for grades.
         """
-        if self.parts.panel is not None:
+        panel = self.parts.panel
+        if panel is not None and panel.mode == LISTWISE:
+            return ListPanelSamples(
+                tools=self.tools,
+                rewriting=self.rewriting,
+                scoring=self.scoring,
+                panel=panel,
+                prompt=prompt,
+                owner=RequestOwner(),
+                max_calls=max_calls,
+                meters=meters or {},
+                patient=patient,
+            )
+        if panel is not None and panel.mode == PAIRWISE:
+            return PairPanelSamples(
+                tools=self.tools,
+                rewriting=self.rewriting,
+                scoring=self.scoring,
+                panel=panel,
+                prompt=prompt,
+                owner=RequestOwner(),
+                max_calls=max_calls,
+                meters=meters or {},
+                patient=patient,
+            )
+        if panel is not None:
             return PanelSamples(
                 tools=self.tools,
                 rewriting=self.rewriting,
                 scoring=self.scoring,
-                panel=self.parts.panel,
+                panel=panel,
                 prompt=prompt,
                 owner=RequestOwner(),
                 max_calls=max_calls,
@@ -398,7 +444,8 @@ class Engine(Closing):
         """Load the models that are otherwise loaded at the first use, except those on servers."""
         prompt = as_prompt("Is it warm?")
         for place, scorer in enumerate(self.tools.scorers):
-            if not (scorer.remote or scorer.in_process):
+            needs_generator = getattr(scorer.part, "needs_log_probabilities", False)
+            if not (scorer.remote or scorer.in_process or needs_generator):
                 await self.scoring.score_texts(place, prompt, ["It is warm."], None, CallCounts())
         uses_workers = any(scorer.in_process for scorer in self.tools.scorers)
         if self.tools.rewriter.in_process or uses_workers:

@@ -16,7 +16,7 @@ from darc.engine.parts import Parts
 from darc.engine.score_cache import ScoreCache
 from darc.engine.scoring import ScorerRetry
 from darc.engine.side_inputs import SideInputMaker, parse_side_inputs
-from darc.engine.stopping import Stopping, parse_stop
+from darc.engine.stopping import StopRule, parse_stop
 from darc.errors import InputError, UnknownName
 from darc.models.completion import ChatModel
 from darc.parts.generators.base import SamplingParameters
@@ -79,9 +79,9 @@ class EngineOptions:
         )
 
     @property
-    def stopping(self) -> Stopping | None:
+    def stopping(self) -> StopRule | None:
         """When to stop writing answers."""
-        stop: str | Stopping = self.value("stop")
+        stop: str | StopRule = self.value("stop")
         if isinstance(stop, str):
             return parse_stop(stop)
         return stop
@@ -136,7 +136,10 @@ class EngineOptions:
         changes = self._panel_changes()
         if not use_panel:
             if changes:
-                raise InputError(f"--{min(changes)} needs a panel", "add --panel, and no --scorer")
+                option = min(changes)
+                if option in ("mode", "waves"):
+                    option = f"panel-{option}"
+                raise InputError(f"--{option} needs a panel", "add --panel, and no --scorer")
             if "scorers" in self.objects and not has_scorers:
                 raise InputError("there is no scorer", "give at least one")
             return None
@@ -180,6 +183,7 @@ class EngineOptions:
             min_samples=parts.min_samples,
             standards=self.standards,
             search_mode=settings.search,
+            slate=settings.slate,
         )
 
     def _side_texts(self) -> dict[str, str]:
@@ -193,6 +197,10 @@ class EngineOptions:
         """The fields of the panel that options of their own change."""
         settings = self.settings
         changes: dict[str, Any] = {}
+        if settings.panel_mode is not None:
+            changes["mode"] = settings.panel_mode
+        if settings.panel_waves is not None:
+            changes["waves"] = settings.panel_waves
         if settings.repeats is not None:
             changes["repeats"] = settings.repeats
         if settings.missing is not None:

@@ -27,6 +27,8 @@ FLAG_SENTENCES = {
     "few_rewrites": "answers that can be rewritten few times only were judged on what they have",
     "not_rewritten": "answers of a prescribed form are not rewritten: each was scored once",
     "more_candidates": "none of the first {} answers was good, so more were written",
+    "majority": "the same answer was written {} times, so no other was graded",
+    "fallback": "the first answers were not good enough, so the model {} was asked, too",
     "one_candidate": "there was one candidate only",
     "one_answer": "all {} answers are the same",
     "copies": "answers that repeat another one and count with it: {}",

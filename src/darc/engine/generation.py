@@ -6,7 +6,7 @@ from functools import partial
 
 from darc.engine.batcher import Batcher
 from darc.engine.samples import Samples
-from darc.engine.stopping import Stopping
+from darc.engine.stopping import StopRule
 from darc.engine.threads import run_in_thread
 from darc.engine.waves import WaveDrawing, WaveWriter
 from darc.models.completion import Report
@@ -48,7 +48,7 @@ class CandidateWriter:
     """
 
     def __init__(
-        self, generator: ReadyGenerator, sampling: SamplingParameters, stopping: Stopping | None
+        self, generator: ReadyGenerator, sampling: SamplingParameters, stopping: StopRule | None
     ) -> None:
         self._generator = generator
         self._sampling = sampling

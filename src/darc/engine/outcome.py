@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from darc.decide.decision import Decision
-from darc.decide.flags import flag_words
+from darc.decide.flags import flags_in_words
+from darc.decide.method import grades_of_repeats
 from darc.decide.phrases import incomplete_phrase
-from darc.decide.statistics.repeats import components
+from darc.decide.statistics.panel_disagreement import panel_disagreement
 from darc.engine.flags import FLAG_SENTENCES
 from darc.engine.reasons import compare_opinions, compare_scores, reason_against
 from darc.engine.surface_scorers import surface_note
 from darc.errors import MissingExtra
 from darc.json_files import jsonable
 from darc.parts.rewriters import Rewrites
+from darc.parts.scorers.pair_judge import number_of_pairs
 from darc.types import Candidate, Prompt, Scores, Variant
 from darc.typing import Array
 
@@ -101,6 +103,10 @@ class Outcome:
     def most(self) -> int:
         """How many texts there were to score, or grades to ask for, at most."""
         _, n_candidates, n_samples = self.scores.values.shape
+        if self.scores.compared:
+            return 2 * number_of_pairs(n_candidates) * n_samples * self.scores.repeats
+        if self.scores.orders:
+            return n_samples * self.scores.repeats
         if self.rated:
             return n_candidates * n_samples * self.scores.repeats
         originals_left_out = bool(np.isnan(self.scores.values[:, :, 0]).all())
@@ -121,20 +127,20 @@ class Outcome:
         """What a panel was asked, what it failed to answer, and how much its raters differ.
 
         Returns:
-            `raters`, `repeats` and `criteria` describe the panel. `asked` and `saved` count grades,
-            and `failed` lists candidates with the rater whose grade is missing. `noise` is the
-            standard deviation of one rater's repeats. `disagreement` has for each candidate that
-            all raters graded the standard deviation between raters. None stands where there are
-            too few grades.
+            `raters`, `repeats` and `criteria` describe the panel. `asked` and `saved` count calls
+            that grade, and `failed` lists candidates with the rater whose grade is missing. `noise`
+            is the standard deviation of one rater's repeats, and `answer_noise` what is left of it
+            in the mean of a rater's repeats, for each candidate. `disagreement` has for each
+            candidate that all raters graded the standard deviation between raters, without their
+            severity (from three candidates on), their noise and the order in which they saw the
+            candidates.
+            None stands where there are too few grades, or noise was not measured.
         """
         scores = self.scores
-        if scores.grades is None:
-            grades = scores.values[0][:, :, None]
-        else:
-            grades = scores.grades.mean(axis=0)
-        variances = components(grades)
-        all_graded = ~np.isnan(scores.values[0]).any(axis=1)
-        between = np.where(all_graded, variances.between, np.nan)
+        was_asked = ~np.isnan(scores.values[0]).all(axis=0)
+        all_graded = ~np.isnan(scores.values[0][:, was_asked]).any(axis=1)
+        grades = np.where(all_graded[:, None, None], grades_of_repeats(scores), np.nan)
+        disagreement = panel_disagreement(grades, scores.orders)
         return {
             "raters": list(scores.samples),
             "repeats": scores.repeats,
@@ -142,8 +148,9 @@ class Outcome:
             "asked": self.calls,
             "saved": max(0, self.most - self.calls),
             "failed": [[k, scores.samples[i]] for k, i in scores.failed],
-            "noise": _root_or_none(variances.within),
-            "disagreement": [_root_or_none(variance) for variance in between],
+            "noise": _root_or_none(disagreement.repeat_variance),
+            "answer_noise": [_root_or_none(variance) for variance in disagreement.noise],
+            "disagreement": [_root_or_none(variance) for variance in disagreement.between],
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -183,7 +190,7 @@ class Outcome:
             sentences.append(self.decision.explain().rstrip("."))
             explained_flags = self.decision.flags
         other_flags = [flag for flag in self.flags if flag not in explained_flags]
-        sentences += [flag_words(flag, FLAG_SENTENCES) for flag in other_flags]
+        sentences += flags_in_words(other_flags, FLAG_SENTENCES)
         if not sentences:
             return ""
         return "; ".join(sentences) + "."
@@ -256,7 +263,7 @@ class Outcome:
         from darc.views.decision_page import decision_page
 
         assert self.decision is not None
-        notes = [self.limits, self._cost_text()]
+        notes = [self.decision.sure_sentence, self.limits, self._cost_text()]
         if self.decision.opinions is None:
             notes.insert(0, self.beside_best_of_k())
         return decision_page(
@@ -282,7 +289,11 @@ class Outcome:
                     [self.name(k), self.why_not(k) or "chosen", shorten(candidate.text, 80)]
                 )
         return notebook_html(
-            picture, answer=self.answer, explanation=self._page_explanation(), rows=rows
+            picture,
+            answer=self.answer,
+            explanation=self._page_explanation(),
+            rows=rows,
+            sure="" if self.decision is None else self.decision.sure_sentence,
         )
 
     def _rewrites_of(self, index: int) -> Rewrites:
@@ -338,8 +349,8 @@ class Outcome:
         """The explanation for pages, which say in another place that no answer is good."""
         decision = self.decision
         if decision is not None:
-            decision = decision.without_flag("held")
-        flags = [flag for flag in self.flags if flag != "held"]
+            decision = decision.without_flag("held", "below_promise")
+        flags = [flag for flag in self.flags if flag not in ("held", "below_promise")]
         return replace(self, decision=decision, flags=flags).explain()
 
     def _plane_svg(self) -> str:

@@ -1,4 +1,4 @@
-"""How many grades of a panel a decision takes."""
+"""How many calls and tokens the grades of a panel take."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,16 @@ from numpy.random import default_rng
 
 from darc.decide.method import Method
 from darc.engine.tools import Tools
+from darc.parts.scorers.list_judge import ListJudge
+from darc.parts.scorers.pair_judge import number_of_pairs
+from darc.parts.scorers.panel import Panel
+from darc.parts.scorers.panel_settings import LISTWISE, PAIRWISE
 
+#: How long answers are taken to be, in tokens.
+ANSWER_TOKENS = 320
+_CHARACTERS_PER_TOKEN = 4
+# Instructions, the question, the description of the rater and the reply.
+_TOKENS_AROUND_ANSWERS = 550
 # The average is estimated from simulated pools of grades: at most 20 of them, fewer where a pool
 # is large.
 _MAX_POOLS = 20
@@ -20,17 +29,21 @@ _SPREAD = 1.5
 
 @dataclass(frozen=True)
 class PanelCost:
-    """The number of grades that a decision takes."""
+    """What the grades of a decision take."""
 
+    #: The largest number of calls. In a listwise panel it holds even if judges fail.
     most: int
+    #: The number of calls on average.
     average: int
+    #: How many tokens judges read and write in `average` calls, about.
+    tokens: int
 
 
 def estimate_panel_cost(tools: Tools, method: Method, k: int, wave: int | None = None) -> PanelCost:
-    """Estimate how many grades a decision among k answers takes.
+    """Estimate what the grades of a decision among k answers take.
 
-    The average is that of simulated grades: answers differ by a standard deviation of 1.5, and
-    raters by as much again.
+    The average of raters who see one answer at a time is that of simulated grades: answers differ
+    by a standard deviation of 1.5, and raters by as much again.
 
     Args:
         tools: The tools of an engine with a panel.
@@ -39,16 +52,41 @@ def estimate_panel_cost(tools: Tools, method: Method, k: int, wave: int | None =
         wave: How many grades the search asks for at a time, by default one per answer.
 
     Returns:
-        The largest number of grades and the average one.
+        The calls and tokens, for answers of `ANSWER_TOKENS` tokens to a short question.
     """
     panel = tools.panel
     assert panel is not None
+    if panel.mode == LISTWISE:
+        return _cost_of_lists(tools, k)
+    if panel.mode == PAIRWISE:
+        most = 2 * number_of_pairs(k) * len(tools.scorers)
+        return PanelCost(most, most, most * (_TOKENS_AROUND_ANSWERS + 2 * ANSWER_TOKENS))
+    calls = _cost_of_grades(tools, panel, method, k, wave)
+    tokens = calls.average * (_TOKENS_AROUND_ANSWERS + ANSWER_TOKENS)
+    return replace(calls, tokens=tokens)
+
+
+def _cost_of_lists(tools: Tools, k: int) -> PanelCost:
+    """One call per list of answers and rater, and one that may be repeated."""
+    answers = ["x" * (_CHARACTERS_PER_TOKEN * ANSWER_TOKENS)] * k
+    calls = 0
+    for scorer in tools.scorers:
+        assert isinstance(scorer.part, ListJudge)
+        calls += len(scorer.part.parts(answers))
+    tokens = calls * _TOKENS_AROUND_ANSWERS + len(tools.scorers) * k * ANSWER_TOKENS
+    return PanelCost(most=calls + 1, average=calls, tokens=tokens)
+
+
+def _cost_of_grades(
+    tools: Tools, panel: Panel, method: Method, k: int, wave: int | None
+) -> PanelCost:
+    """One call per rater and answer, as far as the search needs them."""
     raters = len(panel)
     most = k * raters * panel.repeats
     batch = wave or k
     empty = tools.empty_scores((), 0)
     if panel.repeats > 1 or not method.can_search(empty) or k * raters <= batch:
-        return PanelCost(most, most)
+        return PanelCost(most, most, 0)
     scores = replace(empty, values=np.zeros((1, k, raters)))
     random = default_rng(0)
     pools = max(_MIN_POOLS, min(_MAX_POOLS, _MAX_GRADES // most))
@@ -61,4 +99,4 @@ def estimate_panel_cost(tools: Tools, method: Method, k: int, wave: int | None =
         while pairs := search.ask(batch):
             search.tell(pairs, [grades[pair] for pair in pairs])
         calls += search.calls
-    return PanelCost(most, -(-calls // pools))
+    return PanelCost(most, -(-calls // pools), 0)

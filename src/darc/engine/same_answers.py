@@ -24,7 +24,7 @@ def same_answers(
         a tool call is the same as itself alone.
     """
     stripped_texts = [text.strip() for text in texts]
-    numbers = [_last_number(text) for text in texts]
+    numbers = [last_number(text) for text in texts]
     calls = [_canonical_calls(text, ignored_arguments) for text in texts]
     return {
         "same_text": _first_places(stripped_texts),
@@ -42,7 +42,7 @@ def _first_places(values: Sequence[Any]) -> list[float]:
     return places
 
 
-def _last_number(text: str) -> float | None:
+def last_number(text: str) -> float | None:
     """The last number in a text."""
     numbers = _NUMBER.findall(text.replace(",", "").replace(_MINUS_SIGN, "-"))
     if not numbers:

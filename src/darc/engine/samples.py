@@ -17,7 +17,7 @@ from darc.engine.tools import Tools
 from darc.models.remote.errors import OverLimit
 from darc.models.remote.meter import CURRENT_METER, Meter
 from darc.parts.rewriters import Rewrites
-from darc.types import Candidate, CutOff, Prompt, Scores
+from darc.types import Candidate, CutOff, Prompt, Scores, Written
 from darc.typing import Array
 
 logger = logging.getLogger(__name__)
@@ -247,7 +247,14 @@ class Samples:
                 return None
             text = rewrites.variants[sample - 1].text
         if candidate.truncated:
-            return CutOff(text)
+            text = CutOff(text)
+        certainty = candidate.certainty
+        if certainty is None:
+            certainty = candidate.log_likelihood
+        if sample == 0 and certainty is not None:
+            if not isinstance(text, Written):
+                text = Written(text)
+            text.certainty = certainty
         return text
 
     async def _score(self, texts: Sequence[str]) -> dict[int, Exception]:

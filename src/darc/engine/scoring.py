@@ -1,6 +1,7 @@
 """Asks scorers for scores: in full batches, checked, retried, and never twice for the same text."""
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from darc.engine.workers import Workers
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.parts.ready import ReadyScorer
 from darc.parts.scorers.base import Pair
+from darc.parts.scorers.list_judge import ListJudge
 from darc.types import Prompt
 from darc.typing import Array
 
@@ -68,6 +70,8 @@ class ScoreRunner:
         self._workers = workers
         self._cache = cache
         self._retry = retry or ScorerRetry()
+        #: How long one call may take, in seconds.
+        self.seconds = self._retry.seconds
         self._batchers: dict[int, Batcher[Pair, float]] = {}
         for place, scorer in enumerate(scorers):
             # A remote scorer that makes one call per text anyway gains nothing from batches.
@@ -112,6 +116,58 @@ class ScoreRunner:
             return scores
         return scores[:, 0]
 
+    async def grade_list(
+        self,
+        place: int,
+        prompt: Prompt,
+        texts: Sequence[str],
+        counts: CallCounts,
+        *,
+        retry: bool = True,
+        unreadable_reply: str | None = None,
+    ) -> Array:
+        """Let a judge grade several texts in one call.
+
+        Args:
+            place: The place of the judge.
+            prompt: The conversation that the texts answer.
+            texts: The texts to grade, which the judge sees side by side.
+            counts: Updated with how many texts were graded and how many came from the cache.
+            retry: Whether a failing call may be tried again.
+            unreadable_reply: What the judge replied before, where it is asked again.
+
+        Returns:
+            Grades of shape (texts, criteria), with one column if there are no criteria.
+
+        Raises:
+            DarcError: If the judge fails.
+        """
+        scorer = self._scorers[place]
+        judge = scorer.part
+        assert isinstance(judge, ListJudge)
+        keys = self._cache_keys(scorer, prompt, texts, context="\0".join(texts))
+        shape = (len(texts), max(1, len(scorer.criteria)))
+        grades = self._read_cache(keys, shape)
+        if not np.isnan(grades).any():
+            counts.from_cache += len(texts)
+            return grades
+        seconds = self._retry.seconds
+        try:
+            if scorer.remote:
+                call = judge.grade_list_async(
+                    prompt, texts, unreadable_reply=unreadable_reply, retry=retry
+                )
+                grades = await asyncio.wait_for(call, seconds)
+            else:
+                grade_list = partial(judge.grade_list, unreadable_reply=unreadable_reply)
+                grades = await run_in_thread(grade_list, prompt, texts, seconds=seconds)
+        except (TimeoutError, JobTimedOut):
+            source = f"scorer {scorer.name!r}, prompt {prompt.id!r}"
+            raise JobTimedOut(f"{source}: no answer within {seconds:g} s", _RESUME_HINT) from None
+        self._write_cache(keys, grades)
+        counts.scored += len(texts)
+        return grades
+
     async def aclose(self) -> None:
         """Cancel the calls that are running."""
         for batcher in self._batchers.values():
@@ -134,13 +190,19 @@ class ScoreRunner:
         )
 
     def _cache_keys(
-        self, scorer: ReadyScorer, prompt: Prompt, texts: Sequence[str]
+        self, scorer: ReadyScorer, prompt: Prompt, texts: Sequence[str], context: str = ""
     ) -> list[tuple[bytes, ...]]:
-        """The cache keys of each text, one per criterion; empty where nothing can be cached."""
+        """The cache keys of each text, one per criterion; empty where nothing can be cached.
+
+        The context is what the scores depend on besides the text itself.
+        """
         if self._cache is None or not scorer.version:
             return []
+        version = scorer.version
+        if context:
+            version = f"{version} {hashlib.sha256(context.encode()).hexdigest()}"
         names = [f"{scorer.name} {criterion}" for criterion in scorer.criteria] or [scorer.name]
-        columns = [score_keys(name, scorer.version, prompt, texts) for name in names]
+        columns = [score_keys(name, version, prompt, texts) for name in names]
         return list(zip(*columns, strict=True))
 
     def _read_cache(self, keys: Sequence[Sequence[bytes]], shape: tuple[int, int]) -> Array:

@@ -1,4 +1,7 @@
-"""When to stop writing candidates: each is a box to open, at a price.
+"""When to stop writing candidates.
+
+The rule `agree` looks at answers that are equal. For `pandora` each answer is a box to open, at a
+price.
 
 Weitzman (1979), Optimal Search for the Best Alternative ("Pandora's problem"): with boxes that are
 alike one opens another as long as what it is expected to add to the best so far exceeds its price.
@@ -6,11 +9,15 @@ Here the boxes are a model's next answers, and what they hold is estimated from 
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
 
+from darc.engine.copies import copy_key
+from darc.engine.same_answers import last_number
 from darc.errors import InputError
 from darc.registry import parse_pairs
 from darc.settings.model import SettingsModel
@@ -99,17 +106,15 @@ def rewards_of(scores: Scores) -> Array:
     return np.mean(rows, axis=0)
 
 
-class Stopping(SettingsModel):
-    """When to stop writing candidates."""
+class StopRule(SettingsModel):
+    """When to stop writing candidates, which are written a few at a time."""
 
-    #: The price of an answer, in the scorers' standard deviations.
-    cost: float = Field(default=0.02, ge=0, allow_inf_nan=False)
     #: How many answers are written at a time; 0 for a quarter of all, but no less than 2.
     wave: int = Field(default=0, ge=1, lt=1_000_000)
     #: How many answers are written at least.
     least: int = Field(default=2, ge=1, lt=1_000_000)
 
-    def at_least(self, n: int | None) -> "Stopping":
+    def at_least(self, n: int | None) -> Self:
         """The same for a decision that returns the n best answers."""
         return self.model_copy(update={"least": max(self.least, n or 1)})
 
@@ -118,8 +123,66 @@ class Stopping(SettingsModel):
         return self.wave or max(2, -(-k // 4))
 
 
-def parse_stop(text: str) -> Stopping | None:
-    """Parse a text such as "pandora" or "pandora:cost=0.05,wave=4".
+class Stopping(StopRule):
+    """Stop when further candidates are not expected to gain what they cost."""
+
+    #: The price of an answer, in the scorers' standard deviations.
+    cost: float = Field(default=0.02, ge=0, allow_inf_nan=False)
+
+
+class Agreement(StopRule):
+    """Stop when the most frequent answer will hardly be overtaken.
+
+    This is the Beta rule of adaptive consistency (arXiv 2305.11860) on the two largest groups of
+    equal answers.
+    """
+
+    #: How probable it must be that the largest group stays the largest.
+    confidence: float = Field(default=0.95, gt=0.5, lt=1)
+    #: Which answers are equal: those with the same text (or JSON, or tool calls), or with the same
+    #: last number.
+    by: Literal["text", "number"] = "text"
+
+    def is_reached(self, texts: Sequence[str]) -> bool:
+        """Whether the answers so far agree enough.
+
+        Args:
+            texts: The answers so far.
+
+        Returns:
+            Whether the largest group leads the second largest with the wanted probability.
+        """
+        groups = Counter(self._key(text) for text in texts)
+        sizes = sorted(groups.values(), reverse=True)
+        second = sizes[1] if len(sizes) > 1 else 0
+        return lead_probability(sizes[0], second) >= self.confidence
+
+    def _key(self, text: str) -> Any:
+        if self.by == "number":
+            number = last_number(text)
+            if number is not None:
+                return number
+        return copy_key(text)
+
+
+def lead_probability(first: int, second: int) -> float:
+    """The probability that the first of two groups is the larger one in the long run.
+
+    Args:
+        first: How many answers are in the first group so far.
+        second: How many are in the second group.
+
+    Returns:
+        The probability that a share with the posterior Beta(first + 1, second + 1) exceeds 1/2.
+    """
+    n = first + second + 1
+    # The distribution function of a Beta with whole parameters is a binomial tail.
+    tail = sum(math.comb(n, wins) for wins in range(first + 1, n + 1))
+    return 1.0 - tail / 2**n
+
+
+def parse_stop(text: str) -> StopRule | None:
+    """Parse a text such as "pandora", "pandora:cost=0.05,wave=4" or "agree".
 
     Args:
         text: The text; "none" or nothing for writing all candidates.
@@ -133,7 +196,12 @@ def parse_stop(text: str) -> Stopping | None:
     name, _, options = text.partition(":")
     if name in ("", "none") and not options:
         return None
-    if name != "pandora":
-        raise InputError(f"stop is {text[:80]!r}", "it is none, pandora or pandora:cost=0.05")
+    if name not in _STOP_RULES:
+        raise InputError(
+            f"stop is {text[:80]!r}", "it is none, pandora, agree, or pandora:cost=0.05"
+        )
     pairs = [pair for pair in options.split(",") if pair]
-    return validate_settings(Stopping, parse_pairs(pairs, "stop"), "stop")
+    return validate_settings(_STOP_RULES[name], parse_pairs(pairs, "stop"), "stop")
+
+
+_STOP_RULES: dict[str, type[StopRule]] = {"pandora": Stopping, "agree": Agreement}

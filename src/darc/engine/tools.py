@@ -15,6 +15,7 @@ from darc.parts.rewriters.filters import Entities, Similarity
 from darc.parts.scorers.base import Embedder, Pair
 from darc.parts.scorers.judge import Judge
 from darc.parts.scorers.panel import Panel
+from darc.parts.scorers.panel_settings import PAIRWISE
 from darc.types import Candidate, Message, Prompt, Scores
 from darc.typing import Array
 
@@ -67,6 +68,13 @@ class Tools:
             if names.count(name) > 1:
                 raise InputError(f"scorer {name!r} is given twice", "give each scorer once")
 
+    @property
+    def needs_log_probabilities(self) -> bool:
+        """Whether a scorer reads the log-probabilities that come with the answers."""
+        return any(
+            getattr(scorer.part, "needs_log_probabilities", False) for scorer in self.scorers
+        )
+
     def empty_scores(self, candidates: Sequence[Candidate], n_aug: int) -> Scores:
         """The scores of candidates before any sample is scored.
 
@@ -89,7 +97,10 @@ class Tools:
                 candidates=candidate_names,
                 complete=False,
                 sample="rater",
+                judged=True,
                 criteria=self.panel.criteria,
+                orders=self.panel.orders,
+                compared=self.panel.mode == PAIRWISE,
             )
         samples = ("original", *(f"rewrite {i}" for i in range(1, 1 + n_aug)))
         return Scores(

@@ -11,7 +11,7 @@ from darc.engine.copies import copy_key
 from darc.engine.failures import UPSTREAM, OutOfCalls, PartFailed
 from darc.engine.flags import BUDGET_MILLISECONDS, STOPPED_EARLY
 from darc.engine.samples import Samples
-from darc.engine.stopping import Stopping, rewards_of, worth_another
+from darc.engine.stopping import Agreement, Stopping, StopRule, rewards_of, worth_another
 from darc.models.completion import Report
 from darc.parts.generators.base import SamplingParameters
 from darc.types import Candidate
@@ -34,7 +34,7 @@ class WaveDrawing:
     #: Scores the candidates; what it learns stays for the decision.
     samples: Samples
     k: int
-    stopping: Stopping
+    stopping: StopRule
     write_wave: WriteWave
     #: Whether a scorer that fails fails the drawing.
     strict: bool = True
@@ -100,13 +100,23 @@ class WaveDrawing:
         different_texts = {copy_key(candidate.text) for candidate in candidates}
         if len(candidates) < self.stopping.least or len(different_texts) < self.choices:
             return False
-        first_scores = self.samples.first_scores(candidates)
-        rewards = rewards_of(replace(self.samples.scores, values=first_scores[:, :, None]))
-        wave_size = min(self.stopping.wave_size(self.k), left)
-        if np.isnan(rewards).any() or worth_another(rewards, wave_size, self.stopping.cost):
+        if not self._stops_after(candidates, left):
             return False
         self._add_flag(STOPPED_EARLY)
         return True
+
+    def _stops_after(self, candidates: Sequence[Candidate], left: int) -> bool:
+        """Whether the rule stops after some candidates, with so many left to write."""
+        rule = self.stopping
+        if isinstance(rule, Agreement):
+            return rule.is_reached([candidate.text for candidate in candidates])
+        assert isinstance(rule, Stopping)
+        first_scores = self.samples.first_scores(candidates)
+        rewards = rewards_of(replace(self.samples.scores, values=first_scores[:, :, None]))
+        wave_size = min(rule.wave_size(self.k), left)
+        if np.isnan(rewards).any():
+            return False
+        return not worth_another(rewards, wave_size, rule.cost)
 
     def _add_flag(self, flag: str) -> None:
         if flag not in self.flags:
@@ -118,6 +128,9 @@ class WaveDrawing:
         if candidate is None:
             return
         self._candidates[place] = candidate
+        if isinstance(self.stopping, Agreement):
+            # It looks at the texts alone.
+            return
         text = candidate.text
         if self.longest is not None and len(text) > self.longest:
             return

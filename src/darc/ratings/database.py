@@ -1,5 +1,6 @@
 """The database that holds the rows of files and spills to disk."""
 
+import re
 import secrets
 import tempfile
 from collections.abc import Callable, Mapping
@@ -117,6 +118,14 @@ def quoted(text: object) -> str:
     """A text as an SQL literal."""
     escaped = str(text).replace("'", "''")
     return f"'{escaped}'"
+
+
+def quoted_path(path: Path) -> str:
+    """A path as an SQL literal that names this file alone.
+
+    The database takes letters such as * for patterns; in brackets they stand for themselves.
+    """
+    return quoted(re.sub(r"([*?\[])", r"[\1]", str(path.resolve())))
 
 
 def _no_room(reason: str | None) -> DarcError:

@@ -1,20 +1,23 @@
 """Decisions on a table of ratings, a batch of prompts at a time."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from darc.decide.decide_all import decisions_of
 from darc.decide.decision import Decision, Decisions
+from darc.decide.evidence.judgements import PREDICTION, predict
 from darc.decide.ids import rater_ids
 from darc.decide.method import Method
 from darc.decide.sample_batch import SampleBatch
 from darc.decide.standards import Standards, likely_scale
+from darc.errors import InputError
+from darc.ratings.candidate_judgements import CandidateJudgements
 from darc.ratings.ratings import Ratings
 from darc.ratings.side_table import SideTable, check_side_inputs, side_inputs_of
 from darc.ratings.table import RatingTable
-from darc.typing import Mask
+from darc.typing import Array, Mask
 
 # Padded samples that rules learn from: what is held in memory of a table of any size.
 _LEARNING_CELLS = 2_000_000
@@ -59,6 +62,7 @@ def decide_table(
     methods: Sequence[Method],
     *,
     side: SideTable | None = None,
+    judgements: CandidateJudgements | None = None,
     system: str = "auto",
     progress: PromptProgress | None = None,
 ) -> Iterator[DecidedBatch]:
@@ -72,6 +76,8 @@ def decide_table(
         table: The ratings.
         methods: How to decide.
         side: Side inputs from a file; others come from the table's extra columns.
+        judgements: Judgements of the candidates, for methods whose calibration has learnt from
+            such.
         system: "none" hides from rules that learn which system wrote a candidate.
         progress: Called after each batch.
 
@@ -93,11 +99,26 @@ def decide_table(
     for ratings in table.batches():
         batch = _sample_batch(ratings, "all" if uses_systems else "none")
         side_inputs = side_inputs_of((method.rule for method in methods), ratings, side)
+        if judgements is not None:
+            side_inputs |= _prediction(ready, judgements.of(ratings))
         decisions = decisions_of(ready, replace(batch, side=side_inputs))
         yield DecidedBatch(ratings, ready, decisions)
         done += len(ratings.prompt_ids)
         if progress is not None:
             progress(done, table.prompts)
+
+
+def _prediction(methods: Sequence[Method], judgements: Mapping[str, Array]) -> dict[str, Array]:
+    """The side input that judgements give the methods which can use it.
+
+    Raises:
+        InputError: None can, or its calibration knows nothing about judgements.
+    """
+    for method in methods:
+        if PREDICTION in method.rule.side_names:
+            calibration = method.rule.parameters.get("calibration")
+            return {PREDICTION: predict(calibration, judgements)}
+    raise InputError("only the rule auto uses --judge", "choose by --rule auto, or leave it out")
 
 
 def _sample_batch(ratings: Ratings, systems: str) -> SampleBatch:

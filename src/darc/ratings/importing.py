@@ -1,36 +1,33 @@
 """Ratings from whatever people have: tables with columns of any name, exports, datasets."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError, UnknownName, extra_needed
-from darc.field_names import RATING_COLUMNS
 from darc.json_files import json_lines, read_json
-from darc.ratings.columns import is_named
-from darc.ratings.database import Database, quoted
+from darc.ratings.database import Database, quoted_path
 from darc.ratings.foreign_formats import Record, read_foreign, recognise_format
 from darc.ratings.judgements import Judgements
-from darc.ratings.loading import DATASET_FILES, load_file, load_rows
+from darc.ratings.loading import DATASET_FILES
 from darc.ratings.plain_files import plain_file
-from darc.ratings.raw_rows import RawRows
+from darc.ratings.rating_cells import find_scale
+from darc.ratings.sheet import Sheet, read_sheet, sheet_of_records
+from darc.ratings.sheet_columns import RatingColumn, SheetColumns, find_columns
 
-_NEEDED = ("prompt_id", "candidate_id")
-# How many words of a scale an error lists.
-_MAX_WORDS = 12
+# Candidates with a longer id are numbered, if the id is their text.
+_MAX_ID = 60
 # What the name of a dataset on Hugging Face starts with.
 _HUB = "hf:"
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _RECORD_SUFFIXES = (".json", ".jsonl", ".ndjson", *_PARQUET_SUFFIXES)
 
-Row = Mapping[str, str]
-
 
 def read_judgements(
     path: Path,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     scale: Mapping[str, float] | None = None,
     split: str = "",
 ) -> Judgements:
@@ -38,7 +35,7 @@ def read_judgements(
 
     Args:
         path: A file, a folder with a dataset, or hf:NAME.
-        columns: What a table calls the column of a role.
+        columns: What a table calls the column of a role; several may hold ratings, one per rater.
         scale: What the words of a table's ratings stand for.
         split: The split of a dataset to read, all without one.
 
@@ -53,13 +50,20 @@ def read_judgements(
         elif suffix.endswith(_RECORD_SUFFIXES):
             records = _read_records(path, suffix, db)
         else:
-            loaded = load_file(db, plain_file(path, None, db.spare_path))
-            return _read_table(str(path), loaded, columns or {}, scale or {})
+            sheet = read_sheet(plain_file(path, None, db.spare_path))
+            return _read_sheet(sheet, _lists(columns), scale or {})
         foreign_format = recognise_format(records[0])
         if foreign_format is not None:
             return read_foreign(foreign_format, records, str(path))
-        loaded = load_rows(db, records)
-        return _read_table(str(path), loaded, columns or {}, scale or {})
+        return _read_sheet(sheet_of_records(str(path), records), _lists(columns), scale or {})
+
+
+def _lists(columns: Mapping[str, str | Sequence[str]] | None) -> dict[str, Sequence[str]]:
+    """The columns of each role as a list."""
+    lists: dict[str, Sequence[str]] = {}
+    for role, names in (columns or {}).items():
+        lists[role] = [names] if isinstance(names, str) else names
+    return lists
 
 
 def _read_records(path: Path, suffix: str, db: Database) -> Sequence[Record]:
@@ -79,7 +83,7 @@ def _read_records(path: Path, suffix: str, db: Database) -> Sequence[Record]:
 
 
 def _read_parquet(path: Path, db: Database) -> list[Any]:
-    name = quoted(plain_file(path, None, db.spare_path).path.resolve())
+    name = quoted_path(plain_file(path, None, db.spare_path).path)
     try:
         cursor = db.run(f"FROM read_parquet({name}, hive_partitioning = false)")
     except db.failure:
@@ -112,137 +116,97 @@ def _read_dataset(path: Path, split: str) -> list[Record]:
     return [record for name, part in parts.items() if split in ("", name) for record in part]
 
 
-@dataclass(frozen=True)
-class _TableColumns:
-    """Which column of a table plays which role."""
-
-    #: The table's column for each role that has one.
-    roles: Mapping[str, str]
-    #: The columns that hold ratings.
-    ratings: Sequence[str]
-    #: Whether each of these is of one rater, and is called by the rater's name.
-    one_per_rater: bool
-
-
-def _read_table(
-    source: str, loaded: RawRows, columns: Mapping[str, str], scale: Mapping[str, float]
+def _read_sheet(
+    sheet: Sheet, columns: Mapping[str, Sequence[str]], scale: Mapping[str, float]
 ) -> Judgements:
-    """Read a table with one rating per row, or with one column per rater."""
-    names = loaded.names
-    cells = zip(*(loaded.texts(name) for name in names), strict=True)
-    rows = [dict(zip(names, row, strict=True)) for row in cells]
-    table = _find_columns(source, names, rows, columns, scale)
-    judgements = Judgements("a table")
-    if table.one_per_rater:
-        judgements = Judgements("a table with a column for each rater")
-    unknown_words: Counter[str] = Counter()
-    for number, row in enumerate(rows, 1):
-        values = {role: row[name].strip() for role, name in table.roles.items()}
-        for name in table.ratings:
-            rating = as_number(row[name], scale)
+    """Read a sheet with one rating per row, one column per rater, or one row per person."""
+    table = find_columns(sheet, columns, scale)
+    rating_cells = (row[column.name] for column in table.ratings for row in sheet.rows)
+    numbers = find_scale(sheet.source, rating_cells, scale)
+    judgements = Judgements(
+        table.layout,
+        notes=[*sheet.notes, *_notes(table)],
+        columns=_column_words(table),
+        scale=dict(numbers.numbers),
+    )
+    last_prompt = ""
+    for number, row in enumerate(sheet.rows, 1):
+        values = {role: row[name] for role, name in table.roles.items()}
+        # In a spreadsheet, the cell of a prompt may be merged over the rows of its answers.
+        last_prompt = values.get("prompt_id") or last_prompt
+        values["prompt_id"] = last_prompt
+        details = {name: row[name] for name in table.extras}
+        for column in table.ratings:
+            prompt = column.prompt or values["prompt_id"]
+            candidate = column.candidate or values["candidate_id"]
+            rating = numbers.rating(row[column.name])
             if rating is None:
-                word = row[name].strip()
-                if word:
-                    unknown_words[word] += 1
-                else:
-                    judgements.skipped["empty"] += 1
-                continue
-            rater = values.get("rater_id", "")
-            if table.one_per_rater:
-                rater = name.strip() or rater
-            judgements.rate(
-                values["prompt_id"],
-                values["candidate_id"],
-                rater or f"row {number}",
-                rating,
-                values.get("system", ""),
-            )
-    if unknown_words:
-        raise _unknown_words(source, unknown_words)
+                judgements.skipped["empty"] += 1
+            elif not prompt or not candidate:
+                judgements.skipped["no candidate"] += 1
+            else:
+                _rate(judgements, column, values, number, rating)
+                judgements.add_details(prompt, candidate, details)
+    _shorten_ids(judgements)
     return judgements
 
 
-def _unknown_words(source: str, counts: Counter[str]) -> InputError:
-    words = [word for word, _ in counts.most_common(_MAX_WORDS)]
-    example = ",".join(f"{word}={number}" for number, word in enumerate(words, 1))
-    return InputError(
-        f"{source}: ratings such as {words[0]!r} are words",
-        f'say what they stand for: --scale "{example}", with the numbers as they should be',
-    )
+def _rate(
+    judgements: Judgements,
+    column: RatingColumn,
+    values: Mapping[str, str],
+    number: int,
+    rating: float,
+) -> None:
+    """Add the rating in one cell, with its rater's group and the texts that were rated."""
+    prompt = column.prompt or values["prompt_id"]
+    candidate = column.candidate or values["candidate_id"]
+    rater = ", ".join(name for name in (values.get("rater_id"), column.rater) if name)
+    rater = rater or f"row {number}"
+    judgements.rate(prompt, candidate, rater, rating, values.get("system", ""))
+    judgements.add_group(rater, values.get("rater_group", ""))
+    if not column.candidate:
+        judgements.add_text(prompt, candidate, values.get("prompt"), values.get("response"))
 
 
-def _find_columns(
-    source: str,
-    header: Sequence[str],
-    rows: Sequence[Row],
-    columns: Mapping[str, str],
-    scale: Mapping[str, float],
-) -> _TableColumns:
-    """Find the column of each role, by what the user says or by what people call it.
-
-    Raises:
-        InputError: A column cannot be told.
-    """
-    roles = {}
-    for role in RATING_COLUMNS:
-        name = _find_column(source, header, role, columns)
-        if name:
-            roles[role] = name
-    for role in _NEEDED:
-        if role not in roles:
-            named = ", ".join(name for name in header if is_named(name))
-            raise InputError(
-                f"{source}: no column looks like {role}",
-                f"name it: --column {role}=ONE, one of {named}",
-            )
-    if "rating" in roles:
-        return _TableColumns(roles, [roles["rating"]], one_per_rater=False)
-    others = [name for name in header if name not in roles.values()]
-    rating_columns = [name for name in others if _holds_ratings(name, rows, scale)]
-    if not rating_columns:
-        raise InputError(f"{source}: no column looks like a rating", "name it: --column rating=ONE")
-    candidates = {tuple(row[roles[role]] for role in _NEEDED) for row in rows}
-    if len(candidates) == len(rows):
-        return _TableColumns(roles, rating_columns, one_per_rater=True)
-    # A candidate in several rows has a rater in each, and the one column of numbers is the rating.
-    if len(rating_columns) > 1:
-        raise InputError(
-            f"{source}: a candidate has several rows, and each has several numbers",
-            f"say which is the rating: --column rating={rating_columns[0]}",
-        )
-    if "rater_id" not in roles:
-        rest = [name for name in others if name not in rating_columns]
-        if len(rest) != 1:
-            raise InputError(
-                f"{source}: a candidate has several rows, and no column looks like a rater",
-                "name it: --column rater_id=ONE",
-            )
-        roles["rater_id"] = rest[0]
-    return _TableColumns(roles, rating_columns, one_per_rater=False)
+def _notes(table: SheetColumns) -> list[str]:
+    """What a user should check of the columns that were found."""
+    notes = []
+    if table.left_out:
+        notes.append(f"not taken for ratings: {', '.join(table.left_out)} (see --column rating=)")
+    for role, name in table.guessed.items():
+        notes.append(f"took {name!r} for {role} (see --column {role}=)")
+    return notes
 
 
-def _holds_ratings(name: str, rows: Sequence[Row], scale: Mapping[str, float]) -> bool:
-    """Whether all cells of a column that are not empty are ratings."""
-    cells = [row[name] for row in rows if row[name].strip()]
-    return bool(cells) and all(as_number(cell, scale) is not None for cell in cells)
+def _column_words(table: SheetColumns) -> dict[str, str]:
+    """The columns that were used, by role."""
+    return {**table.roles, "rating": ", ".join(column.name for column in table.ratings)}
 
 
-def _find_column(
-    source: str, header: Sequence[str], role: str, columns: Mapping[str, str]
-) -> str | None:
-    """The column of a role: the one that the user names, or the first that is called like it."""
-    if role in columns:
-        name = columns[role]
-        if name not in header:
-            named = ", ".join(other for other in header if is_named(other))
-            raise InputError(f"{source}: there is no column {name!r}", f"it has {named}")
-        return name
-    # Of two columns that differ in case only, the first counts.
-    by_word = {name.strip().casefold().replace(" ", "_"): name for name in reversed(header)}
-    for word in RATING_COLUMNS[role]:
-        if word in by_word and by_word[word] not in columns.values():
-            return by_word[word]
-    return None
+def _shorten_ids(judgements: Judgements) -> None:
+    """Number candidates that are known by a long text, which stays among the texts."""
+    names: dict[tuple[str, str], str] = {}
+    answers: Counter[str] = Counter()
+    for rating in judgements.ratings:
+        key = (rating.prompt, rating.candidate)
+        if key in names:
+            continue
+        answers[rating.prompt] += 1
+        names[key] = rating.candidate
+        if len(rating.candidate) > _MAX_ID and judgements.texts.get(key, ("", ""))[1]:
+            names[key] = f"answer {answers[rating.prompt]}"
+    if all(name == candidate for (_, candidate), name in names.items()):
+        return
+    judgements.ratings = [
+        rating._replace(candidate=names[rating.prompt, rating.candidate])
+        for rating in judgements.ratings
+    ]
+    for (prompt, candidate), name in names.items():
+        if name == candidate:
+            continue
+        judgements.texts[prompt, name] = judgements.texts.pop((prompt, candidate))
+        judgements.details[prompt, name] = judgements.details.pop((prompt, candidate), {})
 
 
 def parse_scale(text: str) -> dict[str, float]:
@@ -251,29 +215,28 @@ def parse_scale(text: str) -> dict[str, float]:
     Raises:
         InputError: A part is not a word and a number.
     """
-    scale = {}
-    for part in text.split(","):
-        word, _, number = part.partition("=")
-        word = word.strip().casefold()
-        try:
-            value = float(number)
-        except ValueError:
-            value = None
-        if not word or value is None:
-            message = f"--scale {text!r}: {part.strip()!r} is not a word and a number"
-            raise InputError(message, 'try "bad=1,good=5"')
-        scale[word] = value
+    scale: dict[str, float] = {}
+    word_start = ""
+    *first_parts, last_part = text.split(",")
+    for part in first_parts:
+        if "=" not in part:
+            # The comma belongs to the word.
+            word_start += f"{part},"
+            continue
+        scale.update([_word_and_number(text, word_start + part)])
+        word_start = ""
+    scale.update([_word_and_number(text, word_start + last_part)])
     return scale
 
 
-def as_number(text: str, scale: Mapping[str, float]) -> float | None:
-    """A rating: a number, also with a decimal comma, or a word of the scale; None for others."""
-    word = text.strip()
-    if word.casefold() in scale:
-        return scale[word.casefold()]
-    if word.count(",") == 1 and "." not in word:
-        word = word.replace(",", ".")
+def _word_and_number(text: str, part: str) -> tuple[str, float]:
+    word, _, number = part.rpartition("=")
+    word = word.strip().casefold()
     try:
-        return float(word)
+        value = float(number)
     except ValueError:
-        return None
+        value = math.nan
+    if not word or not math.isfinite(value):
+        message = f"--scale {text!r}: {part.strip()!r} is not a word and a number"
+        raise InputError(message, 'try "bad=1,good=5"')
+    return word, value

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -40,6 +40,16 @@ class Judgements:
     texts: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     #: How many records hold no judgement, by why.
     skipped: Counter[str] = field(default_factory=Counter)
+    #: The group of each rater that belongs to one.
+    groups: dict[str, str] = field(default_factory=dict)
+    #: What other columns say, by (prompt, candidate) and column.
+    details: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    #: The columns that were used, by role.
+    columns: dict[str, str] = field(default_factory=dict)
+    #: The numbers of the words that were used as ratings.
+    scale: dict[str, float] = field(default_factory=dict)
+    #: What a user should know about how it was read.
+    notes: list[str] = field(default_factory=list)
     # The number of each prompt that is known by its text, and how many answers it has so far.
     _prompt_numbers: dict[str, int] = field(default_factory=dict)
     _answer_counts: Counter[str] = field(default_factory=Counter)
@@ -61,6 +71,20 @@ class Judgements:
         """Remember what was judged, if there is an answer."""
         if answer:
             self.texts[prompt, candidate] = (as_plain_text(question), as_plain_text(answer))
+
+    def add_group(self, rater: str, group: str) -> None:
+        """Remember the first group of a rater."""
+        if group:
+            self.groups.setdefault(rater, group)
+
+    def add_details(self, prompt: str, candidate: str, details: Mapping[str, str]) -> None:
+        """Remember what other columns say about a candidate; what varies is left empty."""
+        if not details:
+            return
+        known_details = self.details.setdefault((prompt, candidate), dict(details))
+        for name, value in details.items():
+            if known_details[name] != value:
+                known_details[name] = ""
 
     def number_answer(self, question: Any) -> tuple[str, int]:
         """Number a prompt that is known by its text, and the next answer to it, both from 1."""

@@ -34,6 +34,9 @@ def load_table(
         columns: What the file calls a column.
         system: "none" leaves out which system wrote a candidate. Otherwise it is what the column
             `system` says, or else the candidate's id.
+
+    Returns:
+        The ratings, with texts where there are any.
     """
     if isinstance(source, str | os.PathLike):
         name = name or stem(Path(source))

@@ -1,7 +1,6 @@
 """Files of several formats read into the database as rows of texts, with nothing guessed."""
 
 import csv
-import io
 import json
 import re
 from bisect import bisect
@@ -13,9 +12,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from darc.entries import output_files
-from darc.errors import InputError, TableError, extra_needed
+from darc.errors import InputError, TableError
 from darc.json_files import parse_lines
-from darc.ratings.database import Database, quoted
+from darc.ratings.database import Database, quoted, quoted_path
 from darc.ratings.plain_files import (
     LONGEST_LINE,
     PlainFile,
@@ -33,6 +32,7 @@ from darc.ratings.raw_rows import (
     rows_of_records,
     shorten,
 )
+from darc.ratings.spreadsheets import sheet_rows
 
 DELIMITERS = (",", ";", "\t", "|")
 #: The format of a file by the ending of its name.
@@ -75,7 +75,7 @@ def load_file(
     Raises:
         TableError: It cannot be read, or has no rows.
     """
-    load = FORMATS[_detect_format(file) if format == "auto" else format]
+    load = FORMATS[detect_format(file) if format == "auto" else format]
     loaded = load(db, file, table, progress)
     if not loaded.rows:
         message = "there are no rows"
@@ -152,7 +152,7 @@ def _locate_in_parts(parts: Sequence[RawRows], row: int) -> tuple[str, int]:
     return parts[index].locate(row - starts[index])
 
 
-def _detect_format(file: PlainFile) -> str:
+def detect_format(file: PlainFile) -> str:
     """The format by the ending of the name or, where that says nothing, by the first bytes."""
     unpacked_name = re.sub(r"\.(gz|zst)$", "", file.name, flags=re.IGNORECASE)
     suffix = PurePath(unpacked_name).suffix.lower()
@@ -214,7 +214,7 @@ def _load_delimited(
         progress(file.done // 2 + int(remaining * share), file.total)
 
     try:
-        query = f"SELECT * FROM read_csv({quoted(path)}, {options_sql})"
+        query = f"SELECT * FROM read_csv({quoted_path(path)}, {options_sql})"
         return rows_of_query(db, file.name, table, names, query, locate, report)
     except db.failure as problem:
         # Reading it the slow way says which record is at fault.
@@ -303,7 +303,7 @@ def _json_records(file: PlainFile, progress: Progress) -> Iterator[tuple[int, di
 def _load_parquet(db: Database, file: PlainFile, table: str, progress: Progress) -> RawRows:
     """Read Parquet, whose lines are its rows, from 1; lists and structures become JSON."""
     path = str(file.path.resolve())
-    origin = f"read_parquet({quoted(path)}, hive_partitioning = false)"
+    origin = f"read_parquet({quoted_path(file.path)}, hive_partitioning = false)"
     try:
         description = db.run(f"DESCRIBE SELECT * FROM {origin}").fetchall()
         names = checked_names(file.name, (name for name, *_ in description))
@@ -316,7 +316,9 @@ def _load_parquet(db: Database, file: PlainFile, table: str, progress: Progress)
         query = f"SELECT {', '.join(cells)} FROM {origin}"
         return rows_of_query(db, file.name, table, names, query, partial(_row_number, file.name))
     except db.failure as problem:
-        reason = str(problem).splitlines()[0].rstrip(".").replace(path, file.name)
+        reason = str(problem).splitlines()[0].rstrip(".")
+        for spelling in (path, quoted_path(file.path)[1:-1]):
+            reason = reason.replace(spelling, file.name)
         raise TableError(file.name, f"not a Parquet file that can be read ({reason})") from None
 
 
@@ -327,22 +329,16 @@ def _row_number(source: str, row: int) -> tuple[str, int]:
 
 def _load_sheet(db: Database, file: PlainFile, table: str, progress: Progress) -> RawRows:
     """Read the rows of a workbook's first sheet that are not blank; the first is the header."""
-    with extra_needed("reading a spreadsheet", "excel"):
-        import python_calamine
-    try:
-        content = io.BytesIO(file.path.read_bytes())
-        book = python_calamine.CalamineWorkbook.from_filelike(content)
-        cells = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
-    except Exception as problem:
-        message = f"it is not a spreadsheet ({problem})"
-        raise TableError(file.name, message, "save it again") from None
-    rows = [(line, row) for line, row in enumerate(cells, 1) if any(map(as_text, row))]
-    if len(rows) < 2:
-        raise TableError(file.name, "the first sheet has no rows", "put the ratings there")
-    header_line, header = rows[0]
+    filled_rows = (
+        (line, row) for line, row in enumerate(sheet_rows(file), 1) if any(map(as_text, row))
+    )
+    header_line, header = next(filled_rows, (1, []))
     names = checked_names(file.name, map(as_text, header), header_line)
-    records = ((line, dict(zip(names, row, strict=True))) for line, row in rows[1:])
-    return rows_of_records(db, file.name, table, records, names)
+    records = ((line, dict(zip(names, row, strict=True))) for line, row in filled_rows)
+    loaded = rows_of_records(db, file.name, table, records, names)
+    if not loaded.rows:
+        raise TableError(file.name, "the first sheet has no rows", "put the ratings there")
+    return loaded
 
 
 FORMATS: dict[str, Callable[[Database, PlainFile, str, Progress], RawRows]] = {

@@ -99,8 +99,7 @@ def plain_file(
     """Make a plain file of a path, of standard input or of a stream.
 
     Gzip and zstd are recognised by their first bytes, whatever the file is called. What is packed
-    or comes from a stream is copied, and so is a file whose name the database would take for a
-    pattern.
+    or comes from a stream is copied.
 
     Args:
         source: The path, or "-" for standard input.
@@ -122,8 +121,7 @@ def plain_file(
     with _opened(name, path, stream) as file:
         head = _read_head(file)
         is_packed = head.startswith(GZIP) or head == ZSTD
-        is_pattern = any(letter in str(path) for letter in "*?[")
-        if total is not None and not is_packed and not is_pattern:
+        if total is not None and not is_packed:
             return PlainFile(name, path, total)
         blocks = _CountedBlocks(file, head, total, progress)
         copy = spare_path()

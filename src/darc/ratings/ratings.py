@@ -13,6 +13,7 @@ from darc.decide.side_inputs import SIDE_INPUTS
 from darc.decide.statistics.draws import candidate_lots
 from darc.errors import InputError, UnknownName
 from darc.ratings.lazy import LazyMapping, LazySequence
+from darc.ratings.repeated_ratings import Repeats
 from darc.ratings.splitting import NOBODY, draw_selecting, pack_left, raters_recur
 from darc.types import clipped
 from darc.typing import Array, Integers, Mask
@@ -80,6 +81,10 @@ class Ratings:
     #: Other columns of a file by name: the cell of every candidate, by prompt. They are read when
     #: they are looked at, so only while the file's table is open.
     extra_columns: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    #: Second ratings by the same rater, which are averaged in `samples`; None where there are none.
+    repeats: Repeats | None = None
+    #: What a user should know before these ratings are counted, one sentence each.
+    notes: Sequence[str] = ()
 
     @property
     def has_raters(self) -> bool:
@@ -261,6 +266,7 @@ class Ratings:
             systems=self._system_ids(prompts, systems),
             side={name: array[prompts] for name, array in self.side.items()},
             sample=self.kind,
+            judged=self.kind == "panel",
         )
 
     def _system_ids(self, prompts: Integers, systems: str) -> Ids | None:

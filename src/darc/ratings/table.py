@@ -14,9 +14,19 @@ from darc.ratings.lazy import LazyMapping, LazySequence
 from darc.ratings.packing import PADDING, SamplePacking, plan_batches
 from darc.ratings.ratings import Ratings
 from darc.ratings.raw_rows import RawRows, RowFault
+from darc.ratings.repeated_ratings import (
+    CopiedRatings,
+    Repeats,
+    average_repeats,
+    copied_share,
+    has_repeats,
+    leave_out_copies,
+)
 
 # What `darc export` calls the samples of a run without a panel.
 _REWRITE = re.compile(r"rewrite \d+")
+# Copied ratings are looked for in the first prompts with about this many ratings.
+_COPY_SEARCH_ROWS = 400_000
 
 
 class RatingTable(Closing):
@@ -68,6 +78,16 @@ class RatingTable(Closing):
         self.rater_names = self._words("raters")
         self.scorers = self._words("scorers")
         self._make_samples(method)
+        self._plan(batch_rows)
+        #: Second ratings by the same rater, which are averaged; None where there are none.
+        self.repeats: Repeats | None = None
+        #: Ratings under two names, which are counted once; None where there are none.
+        self.copies: CopiedRatings | None = None
+        if self.layout != "pairwise":
+            self._merge_repeats(batch_rows)
+
+    def _plan(self, batch_rows: int) -> None:
+        """Count the samples of each prompt and plan the batches."""
         counts = self._db.arrays(
             """SELECT sum(count)::BIGINT AS rows, count(DISTINCT candidate) AS candidates,
             max(count) AS depth FROM
@@ -82,9 +102,34 @@ class RatingTable(Closing):
         self._batches = plan_batches(
             counts["rows"], self._widths, self._depths, batch_rows, PADDING * batch_rows
         )
-        if self.layout != "pairwise":
-            for first, last in self._batches:
-                self._refuse_repeats(first, last)
+
+    def _merge_repeats(self, batch_rows: int) -> None:
+        """Average a rater's repeats, and count copied ratings once.
+
+        Copies are looked for among the first prompts, since a file that has any has them all over.
+        """
+        if any(has_repeats(self._db, self._samples_sql(*batch)) for batch in self._batches):
+            self.repeats = average_repeats(self._db)
+            self._plan(batch_rows)
+        if self.kind == "rewrite":
+            return
+        last = np.searchsorted(self._first_sample, _COPY_SEARCH_ROWS, side="right")
+        searched = self._samples_sql(0, min(max(1, int(last) - 1), self.prompts))
+        share = copied_share(self._db, searched)
+        if share > 0:
+            self.copies = leave_out_copies(self._db, share)
+            self._plan(batch_rows)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know before these ratings are counted, one sentence each."""
+        return [part.note for part in (self.repeats, self.copies) if part is not None]
+
+    def __repr__(self) -> str:
+        return (
+            f"RatingTable({self.name}: {self.layout}, {self.prompts} prompts, "
+            f"{len(self.rater_names)} raters, {self.rows} rows)"
+        )
 
     def batches(self) -> Iterator[Ratings]:
         """All prompts, a batch at a time; may be called again."""
@@ -131,6 +176,8 @@ class RatingTable(Closing):
             systems=self._systems(candidate_ids, extra_columns),
             groups=self.groups,
             extra_columns=extra_columns,
+            repeats=self.repeats,
+            notes=self.notes,
         )
 
     @cached_property
@@ -325,36 +372,6 @@ class RatingTable(Closing):
         )
         if is_pairwise:
             fit_samples(self._db, method, len(self.rater_names))
-
-    def _refuse_repeats(self, first: int, last: int) -> None:
-        """Refuse a rater who rates a candidate twice, among some prompts."""
-        samples = self._samples_sql(first, last)
-        cell = f"candidate::BIGINT * {len(self.scorers)} + scorer"
-        key = f"({cell}) * {len(self.rater_names)} + rater"
-        (repeats,) = self._db.row(f"SELECT count(*) > count(DISTINCT {key}) FROM {samples}")
-        if not repeats:
-            return
-        prompt, candidate, rater, scorer = self._db.row(
-            f"""SELECT prompt_id, candidates.id, raters.id, scorers.id FROM
-            (SELECT candidate, scorer, rater FROM {samples}
-            GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL LIMIT 1) JOIN raters ON raters.n = rater
-            JOIN scorers ON scorers.n = scorer JOIN candidates ON candidates.n = candidate"""
-        )
-        rows = self._db.words(
-            f"""SELECT row // {self._width} FROM long WHERE prompt_id = {quoted(prompt)} AND
-            id = {quoted(candidate)} AND rater = {quoted(rater)} AND scorer = {quoted(scorer)}
-            AND value IS NOT NULL ORDER BY row LIMIT 2"""
-        )
-        _, first_line = self._loaded.locate(int(rows[0]))
-        under = ""
-        if scorer:
-            under = f" under scorer {scorer!r}"
-        raise self._loaded.error_at(
-            int(rows[1]),
-            f"rater {rater!r} rates candidate {candidate!r} of prompt {prompt!r}{under} twice, "
-            f"first on line {first_line}",
-            "keep one of the two",
-        )
 
     def _samples_sql(self, first: int, last: int) -> str:
         """The SQL for the samples of the prompts from `first` to before `last`."""

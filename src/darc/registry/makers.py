@@ -59,6 +59,9 @@ class Makers(Registry[Maker]):
         Args:
             name: The name that users write.
             argument: What follows the colon of the name, see `Maker.argument`.
+
+        Returns:
+            The decorator.
         """
 
         def register_part(make: Part) -> Part:

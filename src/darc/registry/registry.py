@@ -58,6 +58,9 @@ class Registry(Generic[Item]):
             raise UnknownName(self.kind, name, self._items)
         return self._items[name]
 
+    def __repr__(self) -> str:
+        return f"{self.kind}s: {', '.join(self)}"
+
     def __iter__(self) -> Iterator[str]:
         self._load_plugins()
         return iter(sorted(self._items))

@@ -21,7 +21,14 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Read "NAME[:ARGUMENT][,KEY=VALUE...]"; the argument may have commas and colons."""
+    """Read "NAME[:ARGUMENT][,KEY=VALUE...]"; the argument may have commas and colons.
+
+    Args:
+        text: What a user wrote, such as "judge:MODEL@URL,passes=2".
+
+    Returns:
+        The name, the argument (empty without one) and the options as texts.
+    """
     options: dict[str, str] = {}
     rest = text.strip()
     option = _LAST_OPTION.search(rest)
@@ -62,6 +69,8 @@ def split_pairs(texts: Sequence[str], option: str) -> dict[str, str]:
         value = value.strip()
         if not equals or not key or not value:
             raise InputError(f"{option} {text!r} is not KEY=VALUE", "write it without spaces")
+        if key in pairs:
+            raise InputError(f"{option} {key} is given twice", "give it once")
         pairs[key] = value
     return pairs
 

@@ -133,6 +133,8 @@ def _sampling_settings(engine: Engine) -> dict[str, Any]:
     assert engine.generator is not None
     sampling = asdict(engine.sampling)
     del sampling["first"]
+    if not sampling["top"]:
+        del sampling["top"]
     if engine.stopping is not None:
         if not engine.generator.continues:
             raise InputError(

@@ -13,6 +13,7 @@ from darc.engine.flags import STOPPED_EARLY
 from darc.engine.languages import NOT_ENGLISH
 from darc.engine.outcome import Outcome
 from darc.errors import InputError
+from darc.parts.scorers.pair_judge import number_of_pairs
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.row_links import sample_counts
@@ -86,7 +87,15 @@ def _milliseconds(shard: Shard, prompt_id: str) -> dict[str, float]:
 
 
 def _count_calls(scores: Scores) -> int:
-    """How many texts were scored, or grades asked for."""
+    """How many texts were scored, or calls for grades made."""
+    if scores.orders or scores.compared:
+        has_graded = ~np.isnan(scores.values[0]).all(axis=0)
+        for _, rater in scores.failed:
+            has_graded[rater] = True
+        calls = 1
+        if scores.compared:
+            calls = 2 * number_of_pairs(scores.values.shape[1])
+        return int(has_graded.sum()) * scores.repeats * calls
     if scores.grades is not None:
         return int((~np.isnan(scores.grades[0])).sum()) + len(scores.failed)
     was_asked = ~np.isnan(scores.values[0])

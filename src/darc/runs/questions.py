@@ -187,11 +187,21 @@ def _parse_question(path: Path, place: int, row: Any, line: int | None) -> Quest
         return Question(question_id, (last.content,), category, tuple(before))
     turns = row.get("turns")
     if turns is None:
-        turns = [row[name] for name in QUESTION_TEXT if isinstance(row.get(name), str)][:1]
+        turns = [_with_input(row, name) for name in QUESTION_TEXT if isinstance(row.get(name), str)]
+        turns = turns[:1]
     if not isinstance(turns, list) or not turns or not all(isinstance(t, str) for t in turns):
         hint = f"give one of {', '.join(QUESTION_TEXT)}, turns or messages"
         raise TableError(str(path), f"entry {place + 1} has no prompt", hint, line)
     return Question(question_id, tuple(turns), category)
+
+
+def _with_input(row: Mapping[str, Any], name: str) -> str:
+    """The text of a prompt; an instruction with what it is to be done to."""
+    text = str(row[name])
+    task_input = row.get("input")
+    if name == "instruction" and isinstance(task_input, str) and task_input.strip():
+        return f"{text}\n\n{task_input}"
+    return text
 
 
 def _parse_messages(path: Path, rows: Sequence[Any], line: int | None) -> list[Message]:

@@ -8,13 +8,19 @@ import numpy as np
 
 from darc.engine.tools import names_of_candidates
 from darc.parts.rewriters import Rewrites
+from darc.parts.scorers.panel_settings import LISTWISE, PAIRWISE
 from darc.runs.shard import Shard
 from darc.types import Candidate, Message, Prompt, Rejection, Scores, Variant
 from darc.typing import Array
 
 RATER = "rater"
 # Fields of a candidate that are left out of its row where they have these values.
-_USUAL_VALUES: Mapping[str, Any] = {"name": "", "copies": 1, "other_names": ()}
+_USUAL_VALUES: Mapping[str, Any] = {
+    "name": "",
+    "copies": 1,
+    "other_names": (),
+    "certainty": None,
+}
 
 
 def prompt_row(prompt: Prompt) -> dict[str, Any]:
@@ -158,10 +164,13 @@ def scores_of(settings: Mapping[str, Any], values: Array, names: Sequence[str] =
     """
     scorers = settings["scorers"]
     panel = settings.get("panel")
+    orders: tuple[int, ...] = ()
     if panel:
         sample = RATER
         samples = tuple(rater["name"] for rater in panel["rater"])
         criteria = tuple(panel["criteria"])
+        if panel.get("mode") == LISTWISE:
+            orders = tuple(place % 2 for place in range(len(samples)))
     else:
         sample = "rewrite"
         samples = ("original", *(f"rewrite {i}" for i in range(1, values.shape[2])))
@@ -175,7 +184,10 @@ def scores_of(settings: Mapping[str, Any], values: Array, names: Sequence[str] =
         samples=samples,
         candidates=names_of_candidates(names),
         sample=sample,
+        judged=bool(panel),
         criteria=criteria,
+        orders=orders,
+        compared=panel is not None and panel.get("mode") == PAIRWISE,
     )
 
 

@@ -55,6 +55,7 @@ class _CandidateRow(_ClosedRow):
     truncated: bool = _ABSENT
     log_likelihood: _Number | None = None
     seed: _WholeNumber | None = None
+    certainty: _Number | None = None
     name: str = _ABSENT
     copies: _Count = _ABSENT
     other_names: list[str] = _ABSENT

@@ -26,6 +26,9 @@ _LISTED_FAILURES = 8
 #: Told of progress, as report(stage, done, total).
 Report = Callable[[str, int, int], None]
 
+# How many shards may wait to be sealed, besides those of the questions that are worked on.
+_MAX_OPEN_SHARDS = 4
+
 
 @dataclass
 class Failures:
@@ -141,6 +144,9 @@ async def fill_shards(
     if failures is None:
         failures = Failures()
     places = asyncio.Semaphore(window)
+    # A shard keeps its rows in memory until it is sealed, so that there must not be many.
+    open_questions = 0
+    shard_sealed = asyncio.Event()
 
     async def answer(stages: Stages, question: Question) -> None:
         try:
@@ -154,6 +160,9 @@ async def fill_shards(
         await asyncio.gather(*tasks)
         if not failures.causes.keys() & set(ids):
             shard.seal(ids, keep, pack, shard_totals(shard), sum_costs([shard]))
+        nonlocal open_questions
+        open_questions -= len(tasks)
+        shard_sealed.set()
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -164,6 +173,10 @@ async def fill_shards(
                     await places.acquire()
                     tasks.append(group.create_task(answer(stages, question)))
                 group.create_task(seal(shard, tasks, _prompt_ids(questions)))
+                open_questions += len(tasks)
+                while open_questions > window + _MAX_OPEN_SHARDS * len(tasks):
+                    shard_sealed.clear()
+                    await shard_sealed.wait()
     except BaseExceptionGroup as problems:
         raise problems.exceptions[0] from None
     failures.check()

@@ -10,7 +10,7 @@ import numpy as np
 
 from darc.decide.decision import Decision
 from darc.decide.method import Method
-from darc.decide.statistics.repeats import components
+from darc.decide.statistics.panel_disagreement import panel_disagreement
 from darc.engine.copies import copy_flags, merge_copies
 from darc.engine.engine import Engine
 from darc.engine.failures import raise_cause
@@ -61,7 +61,7 @@ class Stages:
             # Another answer was chosen for an earlier turn, so that this is another prompt now.
             shard.drop(prompt.id)
         shard.append("prompts.jsonl", row)
-        samples = replace(self.engine.new_samples(prompt), owner=prompt.id)
+        samples = replace(self.engine.new_samples(prompt, patient=True), owner=prompt.id)
         if prompt.id in shard.rows("candidates.jsonl"):
             candidates = records.read_candidates(shard, prompt.id)
         else:
@@ -149,7 +149,7 @@ class Stages:
         row["flags"] += self._flags(samples)
         grades = samples.scores.grades
         if grades is not None and grades.shape[3] > 1:
-            noise_variance = components(grades.mean(axis=0)).within
+            noise_variance = panel_disagreement(grades.mean(axis=0)).repeat_variance
             row["noise"] = None
             if not np.isnan(noise_variance):
                 row["noise"] = float(np.sqrt(noise_variance))

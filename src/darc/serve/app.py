@@ -41,6 +41,7 @@ def make_backend(settings: ServeSettings) -> Backend:
             settings.backend,
             max_bytes=settings.max_answer,
             max_line_bytes=settings.max_line,
+            stream_seconds=settings.stream_timeout,
             **_client_options(settings),
         )
     from darc.models.embedded import EmbeddedModel
@@ -69,6 +70,7 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         rule=method,
         normalize=settings.normalize,
         search=settings.search,
+        slate=settings.slate,
         workers=_worker_count(settings),
         retry=ScorerRetry(attempts=1, seconds=settings.wave_timeout),
     )

@@ -2,7 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic_core import PydanticCustomError
 
 from darc.decide.standards import parse_scale
@@ -21,6 +28,8 @@ MAX_CHOICES = 128
 _MAX_BUDGET = 10**12
 # So that neither sums nor squares of scores on any scale overflow.
 _MAX_SCORE = 1e12
+# The most turns of a conversation, parts of a turn, raters or scorers in a request.
+MAX_ITEMS = 10_000
 
 
 def _as_integer(value: Any) -> Any:
@@ -56,10 +65,14 @@ _INTEGER = BeforeValidator(_as_integer)
 Score = Annotated[float, Field(ge=-_MAX_SCORE, le=_MAX_SCORE)]
 # A candidate's samples, at least one of which is a number.
 _Samples = Annotated[
-    list[Score | None], Field(min_length=1, json_schema_extra={"contains": {"type": "number"}})
+    list[Score | None],
+    Field(min_length=1, fail_fast=True, json_schema_extra={"contains": {"type": "number"}}),
 ]
-_Candidates = Annotated[list[_Samples], Field(min_length=1)]
-_Scorers = Annotated[list[_Candidates], Field(min_length=1)]
+# A list is refused at its first wrong item: an error for each of a million would fill the memory.
+_Candidates = Annotated[list[_Samples], Field(min_length=1, fail_fast=True)]
+_Scorers = Annotated[list[_Candidates], Field(min_length=1, max_length=MAX_ITEMS, fail_fast=True)]
+_Objects = Annotated[list[dict[str, Any]], Field(max_length=MAX_ITEMS, fail_fast=True)]
+_Names = Annotated[list[str], Field(max_length=MAX_ITEMS, fail_fast=True)]
 _BudgetCount = Annotated[int, Field(ge=0, lt=_MAX_BUDGET), _INTEGER]
 _ChoiceCount = Annotated[int, Field(ge=1, le=MAX_CHOICES), _INTEGER]
 # A schema cannot say that the second number must be larger, so it lists examples.
@@ -159,6 +172,11 @@ class DarcOptions(request_options(ServeCommandSettings)):  # type: ignore[misc]
     scale: _RatingScale | None = _option(StandardsSettings, "scale")
 
     @property
+    def writes_more(self) -> bool:
+        """Whether further answers are written where none of the first is good."""
+        return self.when_held in ("more", "fallback")
+
+    @property
     def fail_closed(self) -> bool:
         """Whether a part that fails is an error."""
         return self.policy == "closed"
@@ -170,11 +188,11 @@ class ChatMessage(Body):
     model_config = ConfigDict(extra="allow")
 
     role: str
-    content: str | list[dict[str, Any]] | None = None
-    tool_calls: list[dict[str, Any]] | None = None
+    content: str | _Objects | None = None
+    tool_calls: _Objects | None = None
 
 
-_Messages = Annotated[list[ChatMessage], Field(min_length=1)]
+_Messages = Annotated[list[ChatMessage], Field(min_length=1, max_length=MAX_ITEMS, fail_fast=True)]
 
 
 class ChatBody(Body):
@@ -198,7 +216,10 @@ class ScorerScale(Body):
     name: str
     location: Score | None = None
     scale: Annotated[float, Field(ge=1 / _MAX_SCORE, le=_MAX_SCORE)] | None = None
-    bounds: Annotated[list[Score | None], Field(min_length=2, max_length=2)] = [None, None]
+    bounds: Annotated[list[Score | None], Field(min_length=2, max_length=2, fail_fast=True)] = [
+        None,
+        None,
+    ]
 
 
 class SelectScores(Body):
@@ -207,16 +228,27 @@ class SelectScores(Body):
     scores: _Candidates | _Scorers = Field(
         description="(K, n) or (M, K, n): scorer, candidate, sample; null where there is none"
     )
-    scorers: list[ScorerScale] = Field(default_factory=list, description="the M scorers")
-    raters: list[str] = Field(default_factory=list, description="the names of the n raters")
+    scorers: Annotated[list[ScorerScale], Field(max_length=MAX_ITEMS, fail_fast=True)] = Field(
+        default_factory=list, description="the M scorers"
+    )
+    raters: _Names = Field(default_factory=list, description="the names of the n raters")
+    rater_groups: dict[
+        Annotated[str, Field(max_length=MAX_NAME_LENGTH)],
+        Annotated[str, Field(max_length=MAX_NAME_LENGTH)],
+    ] = Field(
+        default_factory=dict,
+        max_length=MAX_ITEMS,
+        description="the group of each rater, by the rater's name, for the rules about groups",
+    )
     sample: SampleKind | None = Field(
         default=None,
         description="what the n scores of a candidate are: people's ratings, or scores of rewrites "
         "of it; by default of rewrites if scorers are described and raters are not",
     )
-    names: list[Annotated[str, Field(max_length=MAX_NAME_LENGTH)]] = Field(
-        default_factory=list, description="what the explanation calls the K candidates"
-    )
+    names: Annotated[
+        list[Annotated[str, Field(max_length=MAX_NAME_LENGTH)]],
+        Field(max_length=MAX_ITEMS, fail_fast=True),
+    ] = Field(default_factory=list, description="what the explanation calls the K candidates")
     side: dict[str, list[Any]] = Field(
         default_factory=dict, description="what some rules need besides, such as log_likelihood (K)"
     )
@@ -239,7 +271,7 @@ class SelectScores(Body):
 class SelectTexts(Body):
     """A choice among texts of the client's own."""
 
-    candidates: Annotated[list[str], Field(min_length=1)]
+    candidates: Annotated[list[str], Field(min_length=1, fail_fast=True)]
     model: str = ""
     n: _ChoiceCount = Field(default=1, description="the number of choices to return")
     darc: dict[str, Any] = Field(default_factory=dict)
@@ -271,7 +303,15 @@ class DarcResult(_Response):
     flags: list[str] = Field(description="everything that did not go as planned")
     explanation: str = Field(default="", description="the decision in words")
     index: int = Field(default=0, description="the chosen candidate")
-    held: bool = Field(default=False, description="whether none of the answers is good")
+    held: bool = Field(
+        default=False, description="whether none of the answers is good, or not surely so"
+    )
+    certainty: dict[str, Any] | None = Field(
+        default=None,
+        description="how sure the choice is: what its average is expected to be with many more "
+        "raters (expected_mean, low, high), the probability that no other answer is clearly "
+        "better, the expected regret, and the same in words",
+    )
 
 
 class ChatResponse(_Response):

@@ -7,12 +7,12 @@ from typing import Any
 
 from darc.engine.engine import Engine
 from darc.engine.flags import FEWER_CANDIDATES
-from darc.engine.stopping import Stopping
+from darc.engine.stopping import StopRule
 from darc.engine.waves import WaveDrawing
 from darc.models.remote.errors import BackendError, OverLimit
 from darc.models.remote.meter import CURRENT_METER
 from darc.models.remote.sampling import ChoiceRequest, sample_choices
-from darc.parts.generators.base import SamplingParameters, candidate_seeds
+from darc.parts.generators.base import TOP_TOKENS, SamplingParameters, candidate_seeds
 from darc.serve.backends import Backend
 from darc.serve.job import Job
 from darc.serve.replies import Reply, read_reply
@@ -63,6 +63,8 @@ class CandidateWriter:
         adds_log_probabilities = self._needs_log_probabilities(request)
         if adds_log_probabilities:
             body["logprobs"] = True
+            if self._engine.tools.needs_log_probabilities:
+                body["top_logprobs"] = TOP_TOKENS
         calls = _BackendCalls(
             backend=self._backend,
             job=job,
@@ -88,7 +90,7 @@ class CandidateWriter:
         return replace(written, replies=[_without_log_probabilities(r) for r in written.replies])
 
     async def _draw_in_waves(
-        self, request: ChatRequest, job: Job, calls: "_BackendCalls", stopping: Stopping
+        self, request: ChatRequest, job: Job, calls: "_BackendCalls", stopping: StopRule
     ) -> WrittenReplies:
         """Write some candidates at a time, until more are not worth it."""
         drawing = WaveDrawing(
@@ -108,7 +110,9 @@ class CandidateWriter:
         return WrittenReplies(written.replies, [*written.flags, *drawing.flags], drawing)
 
     def _needs_log_probabilities(self, request: ChatRequest) -> bool:
-        """Whether the rule needs log-probabilities that the client has not asked for."""
+        """Whether rule or scorers need log-probabilities that the client has not asked for."""
+        if request.k > 1 and self._engine.tools.needs_log_probabilities:
+            return not request.backend_body.get("logprobs")
         if request.k == 1 or "log_likelihood" not in request.method.method.rule.required():
             return False
         is_scored_here = "log_likelihood" in self._engine.side_inputs.scorers
@@ -187,7 +191,7 @@ class _BackendCalls:
             if self._failures:
                 raise self._failures[0]
             message = "the budget ended before any answer came"
-            raise Problem(504, message, "server_error", "budget")
+            raise Problem(422, message, code="budget", param="darc.budget.milliseconds")
         flags = []
         if has_endless or self._failures:
             flags.append(FEWER_CANDIDATES)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from darc.decide.method import Method
+from darc.decide.registry import DEFAULT_RULE
 from darc.engine.copies import copy_flags
 from darc.engine.engine import Engine
 from darc.engine.failures import PartFailed
@@ -21,6 +22,9 @@ from darc.serve.requests import ChatRequest, rule_problem
 from darc.serve.rule_parameters import unchecked_parameters
 from darc.serve.settings import ServeSettings
 from darc.web.problems import Problem
+
+# The most frequent answer; the panel breaks ties.
+MAJORITY = "majority"
 
 
 class Chooser:
@@ -102,6 +106,14 @@ class Chooser:
             return self._take_first(job, replies, n, [*flags, "no_text", FIRST_CANDIDATE])
         if len(replies) == 1:
             return self._take_first(job, replies, n, flags)
+        if self._decides_by_majority(request, job, replies):
+            leaders = most_frequent(replies)
+            votes = replies[leaders[0]].candidate.copies
+            if len(leaders) == 1:
+                flags.append(f"majority:{votes} of {written}")
+                return self._take(job, replies, leaders, flags)
+            by_majority = job.method.method.with_rule_of(Method.parse(MAJORITY))
+            job.method = replace(job.method, method=by_majority)
         readings = self._affordable_readings(replies)
         if readings < self._samples_per_candidate(n_aug):
             if job.fail_closed:
@@ -111,6 +123,21 @@ class Chooser:
             flags.append("fewer_rewrites")
             n_aug = readings - 1
         return await self.decide(job, replies, flags, n=n, n_aug=n_aug, drawing=drawing)
+
+    def _decides_by_majority(
+        self, request: ChatRequest, job: Job, replies: Sequence[Reply]
+    ) -> bool:
+        """Whether the most frequent answer wins: among tool calls, or answers of a form.
+
+        A request that wants several answers or all grades, or whose rule is not the default, is
+        decided as it asks.
+        """
+        options = job.method.options
+        if not self._has_panel or request.body.n > 1 or options.full:
+            return False
+        if job.method.method.rule.name != DEFAULT_RULE:
+            return False
+        return _must_not_be_rewritten(request, replies)
 
     async def decide(
         self,
@@ -138,7 +165,7 @@ class Chooser:
             OverLimit: The request has used up its calls or tokens.
         """
         options = job.method.options
-        if options.when_held == "more" and job.samples is None:
+        if options.writes_more and job.samples is None:
             # They keep what was scored, for the decision with further candidates.
             job.samples = self._engine.new_samples(
                 job.prompt, options.budget.calls, job.engine_meters
@@ -186,12 +213,23 @@ class Chooser:
         self, job: Job, replies: Sequence[Reply], n: int, flags: Sequence[str]
     ) -> Outcome:
         """The first replies, without a comparison."""
+        return self._take(job, replies, list(range(len(replies)))[:n], flags, n)
+
+    def _take(
+        self,
+        job: Job,
+        replies: Sequence[Reply],
+        order: Sequence[int],
+        flags: Sequence[str],
+        n: int = 1,
+    ) -> Outcome:
+        """Some replies, without a comparison."""
         candidates = drop_failed([reply.candidate for reply in replies])
         return Outcome(
             prompt=job.prompt,
             candidates=candidates,
             scores=self._engine.tools.empty_scores(candidates, 0),
-            order=list(range(len(candidates)))[:n],
+            order=order,
             flags=[*flags, *copy_flags(candidates, n)],
         )
 
@@ -216,6 +254,12 @@ def _check_rule_was_applied(outcome: Outcome, method: Method) -> None:
     if unchecked and "rule_failed" in outcome.flags:
         values = ", ".join(f"{name}={method.rule.parameters[name]!r}" for name in unchecked)
         raise rule_problem(InputError(f"rule {method.rule.name!r} cannot be applied with {values}"))
+
+
+def most_frequent(replies: Sequence[Reply]) -> list[int]:
+    """The places of the replies that were written most often, one place if one leads alone."""
+    copies = [reply.candidate.copies for reply in replies]
+    return [place for place, count in enumerate(copies) if count == max(copies)]
 
 
 def _must_not_be_rewritten(request: ChatRequest, replies: Sequence[Reply]) -> bool:

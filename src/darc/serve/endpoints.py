@@ -1,4 +1,4 @@
-"""POST /v1/chat/completions, /v1/playground and /v1/select."""
+"""The endpoints that answer conversations, and POST /v1/playground and /v1/select."""
 
 import asyncio
 import logging
@@ -12,14 +12,15 @@ from starlette.responses import Response
 from darc.engine.decision_search import SMALL_POOL
 from darc.serve.bodies import SelectScores, SelectTexts
 from darc.serve.closing_response import ClosingResponse
+from darc.serve.dialects.base import Dialect
 from darc.serve.errors import HELD, HELD_HEADER
 from darc.serve.prompts import read_prompt
 from darc.serve.proxy import pass_chat_through
-from darc.serve.requests import ChatRequest, RequestMethod, count_numbers
+from darc.serve.requests import ChatRequest, RequestMethod, count_scores
 from darc.serve.score_selection import select_by_scores
 from darc.serve.service import Completion, Gateway, is_large
 from darc.serve.streaming import KEEP_ALIVE, encode_event, encode_json, stream_completion
-from darc.web.bodies import parse_json_object, read_body, require_json
+from darc.web.bodies import check_value_count, parse_json_object, read_body, require_json
 from darc.web.disconnects import cancel_and_wait, cancel_if_disconnected
 from darc.web.problems import Problem
 
@@ -29,6 +30,8 @@ _EVENT_STREAM = "text/event-stream"
 _FLAGS_HEADER = "x-darc-flags"
 # JSON of more bytes is read in a worker thread.
 _SMALL_BODY = 50_000
+# About what one value of a JSON body takes in memory.
+_VALUE_BYTES = 100
 # With more rewrites per candidate a decision is encoded in a worker thread.
 _FEW_REWRITES = 8
 
@@ -47,7 +50,8 @@ class ChatEndpoints:
     async def completions(self, request: Request) -> Response:
         """Answer a chat completion, whole or as a stream."""
         content, body = await self._read_json(request)
-        chat = self._gateway.reader.read_chat(body)
+        large = len(content) > _SMALL_BODY
+        chat = await self._gateway.run_in_worker(large, self._gateway.reader.read_chat, body)
         if chat.k == 1 and self._gateway.backend.passes_through:
             return await pass_chat_through(self._gateway, request, chat, content)
         job = asyncio.create_task(
@@ -62,17 +66,49 @@ class ChatEndpoints:
         headers = _report_flags(request, completion.outcome.flags)
         return Response(encoded, media_type="application/json", headers=headers)
 
+    async def translated(self, dialect: Dialect, request: Request) -> Response:
+        """Answer a request of another API, as a chat completion that is translated back."""
+        try:
+            return await self._answer_translated(dialect, request)
+        except Problem as problem:
+            return Response(
+                encode_json(dialect.error(problem)),
+                problem.status,
+                headers=dict(problem.headers),
+                media_type="application/json",
+            )
+
+    async def _answer_translated(self, dialect: Dialect, request: Request) -> Response:
+        content, body = await self._read_json(request)
+        large = len(content) > _SMALL_BODY
+        run = self._gateway.run_in_worker
+        chat_body = await run(large, dialect.chat_body, body)
+        chat = await run(large, self._gateway.reader.read_chat, chat_body)
+        job = asyncio.create_task(
+            self._gateway.complete(chat, _bearer_headers(request), request.state.request_id)
+        )
+        if chat.body.stream:
+            last_events = partial(_last_translated_events, dialect, body, job)
+            return await self._stream_when_ready(request, job, last_events)
+        await cancel_if_disconnected(request, job)
+        completion = job.result()
+        response = dialect.response(body, completion.body)
+        encoded = await run(is_large(completion.outcome), encode_json, response)
+        headers = _report_flags(request, completion.outcome.flags)
+        return Response(encoded, media_type="application/json", headers=headers)
+
     async def playground(self, request: Request) -> Response:
         """Answer a chat completion as a stream of events: start, candidate, decision, or error."""
-        _, body = await self._read_json(request)
+        content, body = await self._read_json(request)
         body = self._with_playground_options(body)
+        large = len(content) > _SMALL_BODY
         events: _EventQueue = asyncio.Queue()
 
         def add_event(name: str, data: Any) -> None:
             events.put_nowait(_named_event(name, data))
 
         async def complete() -> Completion:
-            chat = self._gateway.reader.read_chat(body)
+            chat = await self._gateway.run_in_worker(large, self._gateway.reader.read_chat, body)
             add_event("start", {"k": chat.k, "model": chat.model})
             return await self._gateway.complete(
                 chat, request.headers, request.state.request_id, add_event
@@ -101,7 +137,7 @@ class ChatEndpoints:
     async def _select_by_scores(
         self, request: Request, body: SelectScores, method: RequestMethod
     ) -> dict[str, Any]:
-        large = count_numbers(body.scores) > SMALL_POOL
+        large = count_scores(body.scores) > SMALL_POOL
         request_id = request.state.request_id
         async with self._gateway.gate:
             return await self._gateway.run_in_worker(
@@ -129,12 +165,22 @@ class ChatEndpoints:
     async def _read_json(self, request: Request) -> tuple[bytes, dict[str, Any]]:
         """The body of a request as it came, and as an object."""
         require_json(request)
-        content = await read_body(request, self._gateway.settings.max_body)
+        settings = self._gateway.settings
+        share = request.state.body_share
+        content = await read_body(request, settings.max_body, share)
         large = len(content) > _SMALL_BODY
-        return content, await self._gateway.run_in_worker(large, parse_json_object, content)
+        run = self._gateway.run_in_worker
+        values = await run(large, check_value_count, content, settings.max_values)
+        share.grow(values * _VALUE_BYTES)
+        return content, await run(large, parse_json_object, content)
 
     async def _stream_chat(
         self, request: Request, chat: ChatRequest, job: _CompletionJob
+    ) -> Response:
+        return await self._stream_when_ready(request, job, partial(_last_chat_events, chat, job))
+
+    async def _stream_when_ready(
+        self, request: Request, job: _CompletionJob, last_events: Callable[[], Iterable[bytes]]
     ) -> Response:
         """A stream that begins when the choice is made, or after some time without one."""
         headers = {"cache-control": "no-cache", "x-accel-buffering": "no"}
@@ -143,7 +189,7 @@ class ChatEndpoints:
             headers |= _report_flags(request, job.result().outcome.flags)
         else:
             events.put_nowait(KEEP_ALIVE)
-        return self._stream(job, events, partial(_last_chat_events, chat, job), headers)
+        return self._stream(job, events, last_events, headers)
 
     def _stream(
         self,
@@ -216,6 +262,25 @@ def _last_chat_events(chat: ChatRequest, job: _CompletionJob) -> Iterator[bytes]
         body = {"darc": {"flags": flags, "held": HELD in flags}, **body}
     include_usage = bool(chat.body.stream_options.get("include_usage"))
     yield from stream_completion(body, include_usage)
+
+
+def _last_translated_events(
+    dialect: Dialect, body: Mapping[str, Any], job: _CompletionJob
+) -> Iterator[bytes]:
+    problem = _problem_of(job)
+    if problem is not None:
+        yield dialect.error_event(problem)
+        return
+    yield from dialect.events(body, job.result().body)
+
+
+def _bearer_headers(request: Request) -> Mapping[str, str]:
+    """The headers of a request, with the key of x-api-key as backends of OpenAI's kind take it."""
+    headers = dict(request.headers)
+    key = headers.pop("x-api-key", "")
+    if key and "authorization" not in headers:
+        headers["authorization"] = f"Bearer {key}"
+    return headers
 
 
 def _named_event(name: str, data: Any) -> bytes:

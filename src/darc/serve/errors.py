@@ -56,7 +56,9 @@ def problem_for(error: DarcError) -> Problem:
             message = "the backend has failed too often and is not called for a while"
             return unavailable(message, "upstream_unavailable", retry_seconds=error.retry_after)
         case errors.OverLimit() | PartFailed(over_limit=True):
-            return unavailable("the request has used up its calls or tokens", "over_limit")
+            # A status after which OpenAI's clients do not try again, and spend as much again.
+            message = "the request has used up its calls or tokens"
+            return Problem(422, message, code="over_limit", param="darc.budget")
         case PartFailed():
             return unavailable(str(error), "part_failed")
         case errors.BackendError():
@@ -72,7 +74,9 @@ def held_problem(outcome: Outcome) -> Problem:
     """
     message = f"none of the {outcome.written} answers is good"
     decision = outcome.decision
-    if decision is not None and decision.opinions is not None:
+    if "below_promise" in outcome.flags:
+        message = f"none of the {outcome.written} answers is sure enough to be good"
+    elif decision is not None and decision.opinions is not None:
         mean = decision.opinions.answer(decision.index).mean
         limit = decision.pools.standards.poor_limit
         message += f" (the best choice among them is rated {mean:.2g} on average, below {limit:g})"

@@ -8,7 +8,6 @@ import numpy as np
 
 from darc.decide.explanation import WORDING_NOTE
 from darc.decide.flags import flag_words
-from darc.decide.method import decided_on
 from darc.engine.flags import FLAG_SENTENCES
 from darc.engine.outcome import Outcome
 from darc.json_files import jsonable
@@ -105,8 +104,14 @@ def caution_note(method: RequestMethod, sample: str) -> dict[str, str]:
 
 
 def flag_notes(flags: Sequence[str]) -> list[str]:
-    """Return the flags of a decision in words."""
-    return [flag_words(flag, FLAG_SENTENCES) for flag in flags]
+    """Return the flags of a decision in words, one text per flag."""
+    notes = []
+    for flag in flags:
+        if flag == HELD and "below_promise" in flags:
+            notes.append("the answer is held back")
+        else:
+            notes.append(flag_words(flag, FLAG_SENTENCES))
+    return notes
 
 
 def audit_row(job: Job, row: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
@@ -166,9 +171,10 @@ def _details(outcome: Outcome) -> dict[str, Any]:
     """
     scores = outcome.scores
     decided_scores = scores.values
-    if scores.repeats > 1:
-        # Rules see raters without their own noise, and so does whoever decides again.
-        decided_scores = decided_on(scores)
+    decision = outcome.decision
+    if decision is not None and (scores.repeats > 1 or scores.orders):
+        # Rules see raters without severity and noise, and so does whoever decides again.
+        decided_scores = decision.pools.samples[0]
     row = scores_row("", scores)
     panel_fields = {name: row[name] for name in row.keys() & {"raters", "criteria", "grades"}}
     return {

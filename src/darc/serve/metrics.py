@@ -14,8 +14,8 @@ _SECONDS_BUCKETS = (
 )  # fmt: skip
 # Paths with a label of their own, so that clients cannot make labels.
 _LABELLED_PATHS = (
-    _CHAT_PATH, "/v1/models", "/v1/select", "/v1/playground", "/healthz", "/readyz", "/metrics",
-    "/",
+    _CHAT_PATH, "/v1/responses", "/v1/messages", "/v1/models", "/v1/select", "/v1/playground",
+    "/healthz", "/readyz", "/metrics", "/",
 )  # fmt: skip
 
 

@@ -121,6 +121,34 @@ def _schemas(server: ServerDescription) -> dict[str, Any]:
     return schemas
 
 
+_TEXT = {"type": "string", "minLength": 1}
+# What these APIs allow besides is translated as far as a chat completion has it.
+_RESPONSES_BODY: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["input"],
+    "properties": {"model": _TEXT, "input": _TEXT, "instructions": _TEXT},
+    "additionalProperties": True,
+}
+_MESSAGES_BODY: Mapping[str, Any] = {
+    "type": "object",
+    "required": ["max_tokens", "messages"],
+    "properties": {
+        "model": _TEXT,
+        "max_tokens": {"type": "integer", "minimum": 1},
+        "messages": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["role", "content"],
+                "properties": {"role": {"enum": ["user", "assistant"]}, "content": _TEXT},
+            },
+        },
+    },
+    "additionalProperties": True,
+}
+
+
 def _paths() -> dict[str, Any]:
     chat = _operation("Answer a conversation", _reference(ChatBody), _reference(ChatResponse))
     chat["responses"]["200"]["content"]["text/event-stream"] = {"schema": {"type": "string"}}
@@ -135,9 +163,17 @@ def _paths() -> dict[str, Any]:
         {"anyOf": [_reference(model) for model in _SELECT_BODIES]},
         _reference(SelectResponse),
     )
+    responses = _operation("Answer in the form of OpenAI's responses", _RESPONSES_BODY, {})
+    messages = _operation("Answer in the form of Anthropic's messages", _MESSAGES_BODY, {})
+    for operation in (responses, messages):
+        operation["responses"]["200"]["content"]["text/event-stream"] = {
+            "schema": {"type": "string"}
+        }
     metrics = _operation("Counts for Prometheus", media_type="text/plain")
     return {
         "/v1/chat/completions": {"post": chat},
+        "/v1/responses": {"post": responses},
+        "/v1/messages": {"post": messages},
         "/v1/select": {"post": select},
         "/v1/playground": {"post": playground},
         "/v1/models": {"get": _operation("The models, with the default method")},
@@ -149,7 +185,7 @@ def _paths() -> dict[str, Any]:
 
 def _operation(
     summary: str,
-    body: dict[str, Any] | None = None,
+    body: Mapping[str, Any] | None = None,
     response: dict[str, Any] | None = None,
     media_type: str = "application/json",
 ) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from darc.types import Message, Prompt
 
 _ID_LENGTH = 16
 _MAX_KIND_LENGTH = 40
+_MAX_DEFINITION = 20_000
 
 
 def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
@@ -17,6 +19,35 @@ def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
     canonical = json.dumps(messages, sort_keys=True, ensure_ascii=True)
     prompt_id = hashlib.sha256(canonical.encode()).hexdigest()[:_ID_LENGTH]
     return Prompt(prompt_id, turns)
+
+
+def with_definitions(prompt: Prompt, body: Mapping[str, Any]) -> Prompt:
+    """The prompt with what a judge of tool calls or structured answers has to know.
+
+    Args:
+        prompt: The prompt of a request.
+        body: The request, whose tools and whose form of the answer are put first.
+
+    Returns:
+        The prompt with the same id; unchanged if the request has neither.
+    """
+    lines = []
+    tools = body.get("tools") or body.get("functions")
+    if tools:
+        lines.append(f"The assistant can call these tools:\n{_definition(tools)}")
+    response_format = body.get("response_format")
+    if isinstance(response_format, Mapping) and response_format.get("type") != "text":
+        lines.append(f"The answer must have this form:\n{_definition(response_format)}")
+    if not lines:
+        return prompt
+    return replace(prompt, messages=(Message("system", "\n\n".join(lines)), *prompt.messages))
+
+
+def _definition(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) > _MAX_DEFINITION:
+        return text[:_MAX_DEFINITION] + " ..."
+    return text
 
 
 def has_media(messages: Sequence[Mapping[str, Any]]) -> bool:

@@ -60,7 +60,7 @@ async def pass_through(gateway: Gateway, request: Request) -> Response:
     """Pass on a request to any other path below /v1, unchanged."""
     path = path_below_v1(request.scope)
     headers = gateway.backend_headers(request.headers)
-    content = await read_body(request, gateway.settings.max_body)
+    content = await read_body(request, gateway.settings.max_body, request.state.body_share)
     return await _forward(gateway, request, path, headers, content, Meter())
 
 

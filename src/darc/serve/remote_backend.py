@@ -2,6 +2,8 @@
 
 import json
 import logging
+import math
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -12,7 +14,7 @@ from starlette.responses import Response
 from darc.models.remote.address import CHAT_PATH, base_url
 from darc.models.remote.bodies import parse_object
 from darc.models.remote.client import AsyncClient
-from darc.models.remote.errors import BackendError, ErrorStatus, Malformed, Redirected
+from darc.models.remote.errors import BackendError, ErrorStatus, Malformed, Redirected, TimedOut
 from darc.models.remote.protocol import read_models
 from darc.models.remote.response import Response as BackendResponse
 from darc.models.remote.retry import is_retryable_status
@@ -40,13 +42,19 @@ class RemoteBackend(AsyncClient):
     passes_through = True
 
     def __init__(
-        self, url: str, *, max_line_bytes: int = _MAX_LINE_BYTES, **client_options: Any
+        self,
+        url: str,
+        *,
+        max_line_bytes: int = _MAX_LINE_BYTES,
+        stream_seconds: float = math.inf,
+        **client_options: Any,
     ) -> None:
         """Make a backend.
 
         Args:
             url: The server, or several with | between their URLs.
             max_line_bytes: The longest line of a stream that is passed on.
+            stream_seconds: How long a stream that is passed on may take in all.
             **client_options: Options of the HTTP client.
         """
         super().__init__(base_url(url), **client_options)
@@ -54,6 +62,7 @@ class RemoteBackend(AsyncClient):
         #: Whether it gives several choices per call, as far as is known.
         self.supports_n = True
         self._max_line_bytes = max_line_bytes
+        self._stream_seconds = stream_seconds
 
     async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         """Return the answer to a chat completion, tried again where that may help."""
@@ -134,7 +143,7 @@ class RemoteBackend(AsyncClient):
             result = Response(b"", status)
         elif status < 300 and (_is_event_stream(response) or _is_large(response, is_chat)):
             response.keep_open = True
-            chunks = _passed_chunks(response, self._max_line_bytes)
+            chunks = _passed_chunks(response, self._max_line_bytes, self._stream_seconds)
             result = ClosingResponse(chunks, response.aclose, status_code=status)
         else:
             body = await response.read(self.max_bytes, as_sent=True)
@@ -208,12 +217,17 @@ def _require_json(response: BackendResponse, body: bytes) -> None:
         raise Malformed(message) from None
 
 
-async def _passed_chunks(response: BackendResponse, max_line_bytes: int) -> AsyncIterator[bytes]:
+async def _passed_chunks(
+    response: BackendResponse, max_line_bytes: int, seconds: float
+) -> AsyncIterator[bytes]:
     """The bytes of a response; a stream of events that breaks off ends with an error event."""
     has_readable_events = _is_event_stream(response) and "Content-Encoding" not in response.headers
     line_length = 0
+    end = time.monotonic() + seconds
     try:
         async for chunk in response.chunks():
+            if time.monotonic() > end:
+                raise TimedOut(f"{response.url} took longer than {seconds:g} s (stream_timeout)")
             if has_readable_events:
                 first, *others = chunk.split(b"\n")
                 longest = max(line_length + len(first), *map(len, others), 0)

@@ -8,7 +8,12 @@ from typing import Any
 
 from darc.engine.copies import MergedCandidates, merge_copies
 from darc.models.completion import strip_reasoning
-from darc.models.remote.protocol import mean_log_probability, message_text, token_entries
+from darc.models.remote.protocol import (
+    mean_log_probability,
+    message_text,
+    self_certainty,
+    token_entries,
+)
 from darc.types import Candidate
 
 
@@ -75,6 +80,7 @@ def read_reply(
         choice.get("finish_reason") == "length",
         mean_log_probability(entries),
         seed,
+        self_certainty(entries),
     )
     return Reply(
         candidate=candidate,

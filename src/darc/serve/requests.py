@@ -10,7 +10,7 @@ from darc.decide.registry import rules
 from darc.decide.rule import Rule
 from darc.decide.rule_text import CAUTION
 from darc.decide.standards import as_standards
-from darc.engine.stopping import Stopping, parse_stop
+from darc.engine.stopping import StopRule, parse_stop
 from darc.errors import DarcError
 from darc.serve.bodies import (
     Budget,
@@ -21,7 +21,7 @@ from darc.serve.bodies import (
     SelectScores,
     SelectTexts,
 )
-from darc.serve.rule_parameters import check_parameters
+from darc.serve.rule_parameters import check_parameters, try_parameters
 from darc.serve.settings import ServeSettings
 from darc.serve.validation import invalid_value, validate_body
 from darc.web.problems import Problem
@@ -40,7 +40,7 @@ class RequestMethod:
     #: The `darc` object, completed by the defaults of the server.
     options: DarcOptions
     #: When there are enough candidates; None if all of them are written.
-    stopping: Stopping | None
+    stopping: StopRule | None
     #: Whether the request or the server says how much caution the rule is to use.
     caution_requested: bool = False
 
@@ -74,6 +74,10 @@ class ChatRequest:
         if isinstance(response_format, Mapping):
             response_format = response_format.get("type")
         return response_format not in (None, "text")
+
+    def with_model(self, model: str) -> "ChatRequest":
+        """The same request to another model of the backend."""
+        return replace(self, model=model, backend_body={**self.backend_body, "model": model})
 
     def candidate_body(self) -> dict[str, Any]:
         """Return the body of a call for candidates."""
@@ -126,6 +130,7 @@ class RequestReader:
             raise invalid_value("candidates", "or scores must be given, and not both")
         if has_scores:
             self._check_score_count(body["scores"])
+            self._check_side_inputs(body.get("side"))
             return validate_body(SelectScores, body)
         self._check_candidate_sizes(body["candidates"])
         if body.get("messages") is None:
@@ -149,6 +154,9 @@ class RequestReader:
         options = validate_body(DarcOptions, {**self.default_options, **given_options}, "darc")
         self._check_limit("k", options.k, self._settings.max_k)
         self._check_limit("n_aug", options.n_aug, self._settings.max_n_aug)
+        if options.when_held == "fallback" and not self._settings.fallback_model:
+            reason = "cannot be fallback: the gateway was started without --fallback-model"
+            raise invalid_value("darc.when_held", reason)
         options = options.model_copy(
             update={
                 "include_original": options.include_original or self._has_panel,
@@ -209,6 +217,10 @@ class RequestReader:
         except DarcError as error:
             raise rule_problem(error) from None
         _check_method(method)
+        try:
+            try_parameters(method)
+        except DarcError as error:
+            raise rule_problem(error) from None
         return method
 
     def _complete(self, method: Method, options: DarcOptions) -> Method:
@@ -224,6 +236,7 @@ class RequestReader:
             min_samples=self._settings.parts.min_samples,
             standards=standards,
             search_mode=options.search,
+            slate=options.slate,
         )
 
     def _is_caution_requested(self, rule: Rule, text: str, parameters: Mapping[str, Any]) -> bool:
@@ -237,9 +250,19 @@ class RequestReader:
 
     def _check_score_count(self, scores: Any) -> None:
         limit = self._settings.max_scores
-        if not isinstance(scores, list) or count_numbers(scores) > limit:
+        if not isinstance(scores, list) or count_scores(scores) > limit:
             reason = f"must be a list of lists of at most {limit} numbers (max_scores)"
             raise invalid_value("scores", reason)
+        max_candidates = self._settings.max_scored_candidates
+        if count_candidates(scores) > max_candidates:
+            reason = f"must be of at most {max_candidates} candidates (max_scored_candidates)"
+            raise invalid_value("scores", reason)
+
+    def _check_side_inputs(self, side: Any) -> None:
+        """Refuse side inputs that are larger than a number for each pair of candidates."""
+        limit = max(self._settings.max_scores, self._settings.max_k**2)
+        if isinstance(side, Mapping) and count_scores(list(side.values())) > limit:
+            raise invalid_value("side", f"must have at most {limit} numbers (max_scores)")
 
     def _check_candidate_sizes(self, candidates: Any) -> None:
         if not isinstance(candidates, list):
@@ -272,11 +295,20 @@ def split_model(name: str) -> tuple[str, str]:
     return head[len(MODEL_PREFIX) + 1 :], model
 
 
-def count_numbers(value: Any) -> int:
-    """Return how many values are in lists of lists."""
+def count_scores(value: Any) -> int:
+    """Return how many values are in lists of lists; an empty list counts as one."""
     if not isinstance(value, list):
         return 1
-    return sum(map(count_numbers, value))
+    return max(1, sum(map(count_scores, value)))
+
+
+def count_candidates(scores: list[Any]) -> int:
+    """Return of how many candidates there are scores (K, n), or (M, K, n)."""
+    first = scores[0] if scores else None
+    is_by_scorer = isinstance(first, list) and bool(first) and isinstance(first[0], list)
+    if not is_by_scorer:
+        return len(scores)
+    return max(len(candidates) for candidates in scores if isinstance(candidates, list))
 
 
 def _caution_parameter(text: str | None) -> dict[str, Any]:
@@ -289,7 +321,7 @@ def _caution_parameter(text: str | None) -> dict[str, Any]:
     return {CAUTION: parse_caution(text)}
 
 
-def _read_stopping(text: str) -> Stopping | None:
+def _read_stopping(text: str) -> StopRule | None:
     try:
         return parse_stop(text)
     except DarcError as error:
@@ -310,7 +342,8 @@ def _check_method(method: Method) -> None:
     if exclusive and all(rule.parameters.get(name) is not None for name in exclusive):
         raise invalid_value("darc.rule", f"takes only one of {' and '.join(exclusive)}")
     for level in (method.beta, method.gamma):
-        if not isinstance(level, int | float) or level < 0:
+        # A level that is not a number is not at least 0 either.
+        if not isinstance(level, int | float) or not level >= 0:
             raise invalid_value("darc.beta", "and gamma must be 0 or more")
 
 

@@ -14,6 +14,9 @@ from starlette.routing import Route
 
 from darc import __version__
 from darc.engine.same_answers import same_answers
+from darc.serve.body_shares import hold_body
+from darc.serve.dialects.messages import MessagesDialect
+from darc.serve.dialects.responses import ResponsesDialect
 from darc.serve.embedded_backend import EmbeddedBackend
 from darc.serve.endpoints import ChatEndpoints
 from darc.serve.metrics import CONTENT_TYPE
@@ -22,6 +25,7 @@ from darc.serve.proxy import pass_through
 from darc.serve.requests import MODEL_PREFIX
 from darc.serve.service import Gateway
 from darc.views.style_sheet import style_sheet
+from darc.web.body_memory import BodyMemory
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
@@ -49,11 +53,15 @@ class GatewayRoutes:
     def all(self) -> list[Route]:
         """Return all routes; the first that fits serves a request."""
         chat = ChatEndpoints(self._gateway)
+        hold = partial(hold_body, BodyMemory(self._gateway.settings.max_body_memory))
+        responses = ResponsesDialect()
+        messages = MessagesDialect()
+        passed_on = partial(pass_through, self._gateway)
         page_routes = [Route(path, self._page_file, methods=["GET"]) for path in self.page_files]
         return [
-            Route("/v1/chat/completions", chat.completions, methods=["POST"]),
-            Route("/v1/playground", chat.playground, methods=["POST"]),
-            Route("/v1/select", chat.select, methods=["POST"]),
+            Route("/v1/chat/completions", hold(chat.completions), methods=["POST"]),
+            Route("/v1/playground", hold(chat.playground), methods=["POST"]),
+            Route("/v1/select", hold(chat.select), methods=["POST"]),
             Route("/v1/models", self._models, methods=["GET"]),
             Route("/healthz", self._health, methods=["GET"]),
             Route("/readyz", self._readiness, methods=["GET"]),
@@ -61,8 +69,10 @@ class GatewayRoutes:
             Route("/openapi.json", self._openapi, methods=["GET"]),
             *page_routes,
             Route("/v1", self._redirect_to_page, methods=["GET"]),
-            Route("/v1/responses", self._refuse_responses, methods=_ALL_METHODS),
-            Route("/v1/{rest:path}", partial(pass_through, self._gateway), methods=_ALL_METHODS),
+            Route("/v1/responses", hold(partial(chat.translated, responses)), methods=["POST"]),
+            Route("/v1/messages", hold(partial(chat.translated, messages)), methods=["POST"]),
+            Route("/v1/responses/{rest:path}", self._refuse_responses, methods=_ALL_METHODS),
+            Route("/v1/{rest:path}", hold(passed_on), methods=_ALL_METHODS),
             Route("/{rest:path}", self._not_found, methods=_ALL_METHODS),
         ]
 
@@ -70,12 +80,14 @@ class GatewayRoutes:
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Load everything while the service runs already, and release it at the end."""
         warming = asyncio.create_task(self._warm())
+        watching = asyncio.create_task(self._gateway.probe.watch())
         try:
             yield
         finally:
             self._is_warm = False
             warming.cancel()
-            await asyncio.gather(warming, return_exceptions=True)
+            watching.cancel()
+            await asyncio.gather(warming, watching, return_exceptions=True)
             await self._gateway.aclose()
 
     async def no_route(self, *_: Any) -> None:
@@ -117,9 +129,12 @@ class GatewayRoutes:
         return JSONResponse({"status": "ok"})
 
     async def _readiness(self, _: Request) -> Response:
-        if self._is_warm and self._gateway.backend.ready():
+        if self._is_warm and self._gateway.backend_ready:
             return JSONResponse({"status": "ok"})
-        return JSONResponse({"status": "not ready"}, 503)
+        reason = "loading"
+        if not self._gateway.backend_ready:
+            reason = "the backend cannot be reached"
+        return JSONResponse({"status": "not ready", "reason": reason}, 503)
 
     async def _metrics(self, _: Request) -> Response:
         return Response(self._gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
@@ -155,9 +170,8 @@ class GatewayRoutes:
         return RedirectResponse("/")
 
     async def _refuse_responses(self, _: Request) -> Response:
-        # Passed on, it would be answered by a single sample without anybody noticing.
-        advice = "the gateway chooses among chat completions: use /v1/chat/completions instead"
-        raise Problem(501, f"/v1/responses is not offered; {advice}", code="not_offered")
+        message = "the gateway keeps no responses: there is nothing to read, cancel or delete"
+        raise Problem(501, message, code="not_offered")
 
     async def _not_found(self, request: Request) -> Response:
         raise Problem(404, f"there is no {request.scope['path']}", code="not_found")

@@ -6,8 +6,12 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter, create_model
 
-from darc.decide.method import CALIBRATION
+from darc.decide.method import CALIBRATION, Method
+from darc.decide.options import SelectOptions
+from darc.decide.registry import rules
 from darc.decide.rule import Rule
+from darc.decide.trial import check_parameters as try_on_made_up_pool
+from darc.errors import DarcError, InputError
 from darc.serve.bodies import Body
 from darc.serve.validation import validate_body
 
@@ -44,6 +48,60 @@ def check_parameters(rule: Rule, parameters: Mapping[str, Any]) -> None:
     named = {rule.aliases.get(name, name): value for name, value in parameters.items()}
     typed = {name: value for name, value in named.items() if name in model.model_fields}
     validate_body(model, typed, "darc")
+
+
+def try_parameters(method: Method) -> None:
+    """Refuse values that only the rule itself can judge, before any candidate is written.
+
+    A method is tried on a small made-up pool the first time that it is requested. A rule that
+    cannot decide on this pool with its defaults either is not tried.
+
+    Args:
+        method: The rule with the parameters of a request, of plain types.
+
+    Raises:
+        InputError: If the rule refuses the parameters.
+    """
+    arguments = (
+        method.rule.name,
+        tuple(sorted(method.rule.parameters.items())),
+        method.beta,
+        method.gamma,
+    )
+    try:
+        hash(arguments)
+    except TypeError:
+        error = _trial_error(*arguments)
+    else:
+        error = _remembered_trial_error(*arguments)
+    if error is not None:
+        raise InputError(error)
+
+
+def _trial_error(
+    name: str, parameters: tuple[tuple[str, Any], ...], beta: float, gamma: float
+) -> str | None:
+    """What a rule says against its parameters, if it has nothing against its defaults."""
+    rule = rules.get(name)
+    if rule.required():
+        # Without its side inputs a rule cannot be tried.
+        return None
+    try:
+        bound_rule = rule.bind(**dict(parameters))
+        try_on_made_up_pool(bound_rule, SelectOptions(beta=beta, gamma=gamma))
+    except (DarcError, TypeError, ValueError) as error:
+        try:
+            try_on_made_up_pool(rule, SelectOptions())
+        except Exception:
+            return None
+        return str(error)
+    except Exception:
+        # An error of the rule itself is handled when it decides, by the policy of the request.
+        return None
+    return None
+
+
+_remembered_trial_error = lru_cache(maxsize=256)(_trial_error)
 
 
 def unchecked_parameters(rule: Rule) -> list[str]:

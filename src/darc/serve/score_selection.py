@@ -1,5 +1,6 @@
 """Choosing by scores that a client brings."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -123,6 +124,7 @@ def _make_scores(
         location=tuple(scorer.location for scorer in scorers),
         scale=tuple(scorer.scale for scorer in scorers),
         samples=tuple(body.raters),
+        groups=body.rater_groups,
         candidates=tuple(body.names),
         sample=sample,
     )
@@ -149,9 +151,11 @@ def _rating_scale(scorers: Sequence[ScorerScale]) -> tuple[float, float] | None:
 
 
 def _number_facts(decision: Decision) -> dict[str, float]:
-    """The facts about the choice that are numbers, such as the threshold used."""
+    """The facts about the choice that are finite numbers, such as the threshold used."""
     facts = {}
     for name, values in decision.choice.facts.items():
         if values.ndim == 1 and isinstance(values[0], np.number):
-            facts[name] = float(values[0])
+            value = float(values[0])
+            if math.isfinite(value):
+                facts[name] = value
     return facts

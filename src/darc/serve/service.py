@@ -15,6 +15,7 @@ from darc.models.remote.caller import CURRENT_CALLER, Caller
 from darc.models.remote.errors import OverLimit
 from darc.serve import metadata
 from darc.serve.audit import AuditLog
+from darc.serve.backend_probe import BackendProbe
 from darc.serve.backends import Backend
 from darc.serve.bodies import SelectTexts
 from darc.serve.candidates import CandidateWriter, WrittenReplies
@@ -24,7 +25,8 @@ from darc.serve.errors import HELD, as_problems, held_problem
 from darc.serve.forwarded_headers import call_headers, request_headers
 from darc.serve.job import EventListener, Job
 from darc.serve.metrics import Metrics
-from darc.serve.prompts import read_prompt
+from darc.serve.prompts import read_prompt, with_definitions
+from darc.serve.remote_backend import RemoteBackend
 from darc.serve.replies import Reply, merge_replies, read_reply
 from darc.serve.requests import ChatRequest, RequestMethod, RequestReader, split_model
 from darc.serve.settings import ServeSettings
@@ -74,9 +76,10 @@ class Gateway:
             {
                 "darc_requests_running": lambda: self.gate.running,
                 "darc_requests_waiting": lambda: self.gate.waiting,
-                "darc_backend_ready": lambda: float(backend.ready()),
+                "darc_backend_ready": lambda: float(self.backend_ready),
             }
         )
+        self.probe = BackendProbe(_server_urls(backend))
         self._writer = CandidateWriter(settings, backend, engine)
         self._chooser = Chooser(settings, engine)
         self._audit_log: AuditLog | None = None
@@ -90,6 +93,11 @@ class Gateway:
     def caller(self, headers: Mapping[str, str], model: str = "") -> Caller:
         """Return for whom calls are made: their URL, model and headers."""
         return Caller(self.backend.name, model, call_headers(headers, self._forwards_key))
+
+    @property
+    def backend_ready(self) -> bool:
+        """Whether the backend can be reached, and has not failed too often."""
+        return self.probe.reachable and self.backend.ready()
 
     @property
     def _forwards_key(self) -> bool:
@@ -119,9 +127,12 @@ class Gateway:
         """
         caller = self.caller(headers, request.model)
         CURRENT_CALLER.set(caller)
+        prompt = read_prompt(request.backend_body["messages"])
+        if self.settings.parts.panel is not None:
+            prompt = with_definitions(prompt, request.backend_body)
         job = Job(
             method=request.method,
-            prompt=read_prompt(request.backend_body["messages"]),
+            prompt=prompt,
             request_id=request_id,
             headers=caller.headers,
             on_event=on_event,
@@ -208,7 +219,7 @@ class Gateway:
         written = await self._writer.write(request, job)
         replies, _ = merge_replies(written.replies)
         outcome = await self._chooser.choose(request, job, replies, written.flags, written.drawing)
-        if HELD in outcome.flags and job.method.options.when_held == "more":
+        if HELD in outcome.flags and job.method.options.writes_more:
             replies, outcome = await self._write_more(request, job, written, replies, outcome)
         if written.drawing is not None:
             outcome = replace(outcome, saved=written.drawing.saved)
@@ -222,13 +233,18 @@ class Gateway:
         replies: list[Reply],
         outcome: Outcome,
     ) -> tuple[list[Reply], Outcome]:
-        """Write as many further replies, and choose among all of them.
+        """Write as many further replies, by the fallback model if so, and choose among all.
 
         What was scored before is not scored again. Where no further replies can be had, the first
         `replies` and their `outcome` stay.
         """
+        more_flag = f"more_candidates:{len(written.replies)}"
+        further_request = request
+        if job.method.options.when_held == "fallback":
+            more_flag = f"fallback:{self.settings.fallback_model}"
+            further_request = request.with_model(self.settings.fallback_model)
         try:
-            further = await self._writer.write(request, job, first=request.k)
+            further = await self._writer.write(further_request, job, first=request.k)
         except Problem:
             # The time is up, and there is an answer already.
             return replies, _add_flag(outcome, "budget_milliseconds")
@@ -241,7 +257,6 @@ class Gateway:
                 raise
             return replies, _add_flag(outcome, FEWER_CANDIDATES)
         all_replies, _ = merge_replies([*written.replies, *further.replies])
-        more_flag = f"more_candidates:{len(written.replies)}"
         flags = [more_flag, *written.flags, *further.flags]
         new_outcome = await self._chooser.choose(request, job, all_replies, flags, written.drawing)
         if new_outcome.decision is None:
@@ -281,6 +296,12 @@ class Gateway:
 def is_large(outcome: Outcome) -> bool:
     """Whether there is so much to say about an outcome that it takes a while."""
     return outcome.scores.values.size > SMALL_POOL
+
+
+def _server_urls(backend: Backend) -> list[str]:
+    if isinstance(backend, RemoteBackend):
+        return backend.urls()
+    return []
 
 
 def _add_flag(outcome: Outcome, flag: str) -> Outcome:

@@ -4,10 +4,12 @@ from pathlib import Path
 
 from darc.settings.general import CommandSettings, JsonSettings, OutSettings
 from darc.settings.model import option, same_option
-from darc.settings.ratings import SystemSettings, TopSettings, TradeoffSettings
+from darc.settings.ratings import JudgeSettings, SystemSettings, TopSettings, TradeoffSettings
 
 
-class CalibrateSettings(SystemSettings, TradeoffSettings, JsonSettings, CommandSettings):
+class CalibrateSettings(
+    SystemSettings, JudgeSettings, TradeoffSettings, JsonSettings, CommandSettings
+):
     """The options of `darc calibrate`."""
 
     source: Path | None = option(

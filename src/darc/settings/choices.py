@@ -6,3 +6,6 @@ from typing import Literal
 Normalize = Literal["auto", "prompt", "fixed", "none"]
 #: "exact" stops when the choice is certain, "likely" when it is very probably final.
 SearchMode = Literal["exact", "likely"]
+
+#: Which answers a request for several gets.
+Slate = Literal["different", "best"]

@@ -62,6 +62,8 @@ class EvaluateCommandSettings(
 ):
     """The options of `darc eval`."""
 
+    also_common: ClassVar[tuple[str, ...]] = ("calibration", "lam", "splits", "system", "texts")
+
     sources: tuple[Path, ...] = option(
         (), "a file of ratings or a run folder", "SOURCE", positional=True, nargs="*"
     )
@@ -73,6 +75,13 @@ class EvaluateCommandSettings(
         subject="output",
     )
     figures: bool = option(True, "draw no figures", flag="--no-figures", subject="output")
+    stress_slice: Path | None = option(
+        None,
+        "for several families of rewrites: a file with the prompt ids of the stress slice, one per "
+        "line (default: the prompts that are contested under the family style)",
+        "FILE",
+        subject="measuring",
+    )
     check_paper: bool = option(
         False,
         "recompute the published tables and say which cells do not follow",

@@ -18,8 +18,9 @@ class StopSettings(SettingsModel):
         "none",
         "when to stop writing answers: none writes all of them; pandora writes a few at a time, "
         "and stops when further answers are not expected to gain what they cost (in standard "
-        "deviations of the scorers per answer)",
-        "none|pandora[:cost=0.02,wave=N,least=2]",
+        "deviations of the scorers per answer); agree stops when the most frequent of equal "
+        "answers will hardly be overtaken",
+        "none|pandora[:cost=0.02,wave=N,least=2]|agree[:confidence=0.95,by=text]",
         per_request=True,
     )
 

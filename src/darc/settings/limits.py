@@ -70,6 +70,18 @@ class LimitSettings(SettingsModel):
         ge=1,
     )
     max_scores: int = option(50_000, "the most scores in a request to /v1/select", "N", ge=1)
+    max_scored_candidates: int = option(
+        1000, "the most candidates that a request to /v1/select may bring scores of", "K", ge=1
+    )
+    max_values: int = option(
+        250_000, "the most values (texts, numbers, lists, objects) in a request", "N", ge=1
+    )
+    max_body_memory: int = option(
+        512 * MEGABYTE,
+        "how much memory the bodies of all requests may take at the same time",
+        "BYTES",
+        ge=1,
+    )
     max_upstream_calls: int = option(
         0,
         "the most calls to all models for one request, including retries; 0 means no limit",

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import ClassVar
 
-from darc.settings.choices import Normalize, SearchMode
+from darc.settings.choices import Normalize, SearchMode, Slate
 from darc.settings.general import SeedSettings
 from darc.settings.model import SettingsModel, option
 
@@ -68,6 +68,45 @@ class StandardsSettings(ScaleSettings):
     )
 
 
+class GroupSettings(SettingsModel):
+    """Which groups of raters the choice is for."""
+
+    subject: ClassVar[str] = "groups of raters"
+
+    for_group: str | None = option(
+        None,
+        "choose for this group of raters (column rater_group), by what it is expected to think",
+        "GROUP",
+        flag="--for",
+    )
+    mix: str | None = option(
+        None,
+        "choose for raters of whom these shares are in each group",
+        "GROUP=SHARE,...",
+    )
+    worst_group: bool = option(False, "choose for the group that each answer serves worst")
+    no_group_below: float | None = option(
+        None,
+        "choose only among answers that no group rates below this on average, with a probability "
+        "of 90 %",
+        "RATING",
+    )
+
+    @property
+    def group_parameters(self) -> dict[str, object]:
+        """The parameters of the rule `for_groups`; none where nothing is said of groups."""
+        parameters: dict[str, object] = {}
+        if self.for_group is not None:
+            parameters["group"] = self.for_group
+        if self.mix is not None:
+            parameters["mix"] = self.mix
+        if self.worst_group:
+            parameters["worst"] = True
+        if self.no_group_below is not None:
+            parameters["floor"] = self.no_group_below
+        return parameters
+
+
 class RiskSettings(SettingsModel):
     """The numbers that the statistics of all rules depend on."""
 
@@ -109,7 +148,7 @@ class MethodSettings(CautionSettings, StandardsSettings, RiskSettings, SeedSetti
 
 
 class SearchSettings(SettingsModel):
-    """When to stop asking for scores."""
+    """When to stop asking for scores, and which answers to return."""
 
     subject: ClassVar[str] = "choosing"
 
@@ -119,5 +158,12 @@ class SearchSettings(SettingsModel):
         "choice) or likely (when the choice is final with a probability of 0.99, which takes fewer "
         "calls and is flagged); likely is for the rule auto on the grades of a panel, and "
         "everything else is searched exactly",
+        per_request=True,
+    )
+    slate: Slate = option(
+        "different",
+        "which answers a request for several gets from a panel: different (each further one "
+        "serves raters whom the others serve badly) or best (the rule's second choice, third "
+        "choice, ...)",
         per_request=True,
     )

@@ -32,6 +32,21 @@ class SystemSettings(ColumnSettings):
     )
 
 
+class JudgeSettings(SettingsModel):
+    """Cheap judgements of the answers that people rated."""
+
+    subject: ClassVar[str] = "input"
+
+    judges: tuple[str, ...] = option(
+        (),
+        "judgements of the same answers: a file of grades, a run folder or an audit log; or "
+        "`texts`, for features of the answers' texts; may be repeated",
+        "FILE",
+        flag="--judge",
+        common=True,
+    )
+
+
 class TextsSettings(SettingsModel):
     """Where the texts of candidates are."""
 

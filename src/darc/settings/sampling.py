@@ -5,6 +5,9 @@ from typing import ClassVar, Literal
 from darc.settings.generation import SPEC
 from darc.settings.model import SettingsModel, option
 
+#: How the raters of a panel grade.
+PanelMode = Literal["listwise", "separate", "pairwise"]
+
 
 class RewriteSettings(SettingsModel):
     """How answers are rewritten."""
@@ -51,6 +54,20 @@ class PanelSettings(SettingsModel):
         nargs="?",
         bare_value="",
         common=True,
+    )
+    panel_mode: PanelMode | None = option(
+        None,
+        "how raters judge: listwise (one call per rater, who grades all answers), separate (one "
+        "call per rater and answer) or pairwise (each rater compares pairs of answers in both "
+        "orders) (default: listwise)",
+    )
+    panel_waves: int | None = option(
+        None,
+        "in how many waves the raters are asked; with 2, the second half only if their grades are "
+        "worth asking for (`ask` and `serve`, listwise panels) (default: 1)",
+        "1|2",
+        ge=1,
+        le=2,
     )
     repeats: int | None = option(
         None, "ask each rater N times, to tell noise from points of view", "N", ge=1

@@ -11,12 +11,18 @@ from darc.settings.general import (
     PlotSettings,
     SeedSettings,
 )
-from darc.settings.method import CautionSettings, MethodSettings, RiskSettings, StandardsSettings
+from darc.settings.method import (
+    CautionSettings,
+    GroupSettings,
+    MethodSettings,
+    RiskSettings,
+    StandardsSettings,
+)
 from darc.settings.model import option, same_option
-from darc.settings.ratings import SystemSettings
+from darc.settings.ratings import JudgeSettings, SystemSettings
 
 
-class RulesSettings(CautionSettings, StandardsSettings, RiskSettings, SeedSettings):
+class RulesSettings(CautionSettings, StandardsSettings, GroupSettings, RiskSettings, SeedSettings):
     """How candidates are chosen by one rule or by several."""
 
     subject: ClassVar[str] = "choosing"
@@ -46,6 +52,7 @@ class RatingsFileSettings(SystemSettings):
     scalarize: Literal["win-rate", "bradley-terry", "thurstone"] = option(
         "win-rate", "pairwise layout: how comparisons become scores"
     )
+    judges: tuple[str, ...] = same_option(JudgeSettings, "judges", common=False)
     side_file: Path | None = option(
         None,
         "side inputs of rules such as rbon: prompt_id, candidate_id and named columns",
@@ -74,8 +81,8 @@ class SelectOutputSettings(DetailsSettings, PlotSettings):
     explain: bool = option(False, "explain every decision", common=True)
     bounds: tuple[float, float] | None = option(
         None,
-        "the ends of the rating scale: adds a lower confidence bound on the mean of the choice; "
-        "also the scale unless --scale is given",
+        "the ends of the rating scale: adds a lower confidence bound on the mean of the choice, "
+        "valid for independent raters (rewrites have none); also the scale unless --scale is given",
         ("LOW", "HIGH"),
         nargs=2,
     )

@@ -13,7 +13,7 @@ from darc.settings.sampling import SamplingSettings
 from darc.settings.scoring import ScorerSettings
 
 Policy = Literal["open", "closed"]
-WhenHeld = Literal["flag", "more", "refuse"]
+WhenHeld = Literal["flag", "more", "fallback", "refuse"]
 
 
 class ServerModelSettings(SettingsModel):
@@ -47,6 +47,9 @@ class BackendSettings(ServerModelSettings):
     backend_timeout: float = option(
         120.0, "how many seconds a call to the backend may take", "SECONDS", gt=0
     )
+    stream_timeout: float = option(
+        1800.0, "how many seconds a streamed answer of the backend may take", "SECONDS", gt=0
+    )
     concurrency: int = option(256, "the most calls at the same time to each URL", "N", ge=1)
     attempts: int = option(
         6, "how often to try a failing call, including the first attempt", "N", ge=1
@@ -66,8 +69,9 @@ class RequestSettings(CandidateSettings, StopSettings, MethodSettings, SearchSet
     )
     when_held: WhenHeld = option(
         "flag",
-        "what to do when none of the answers is good: flag (return the choice with the flag held), "
-        "more (write as many answers again, once, and choose among all) or refuse (answer with "
+        "what to do when none of the answers is good, or not sure enough to be: flag (return the "
+        "choice with the flag held), more (write as many answers again, once, and choose among "
+        "all), fallback (the same with the answers of --fallback-model) or refuse (answer with "
         "status 422)",
         per_request=True,
     )
@@ -84,6 +88,12 @@ class RequestSettings(CandidateSettings, StopSettings, MethodSettings, SearchSet
 class GatewaySettings(RequestSettings, BackendSettings, LimitSettings, WorkerSettings):
     """How a gateway answers requests."""
 
+    fallback_model: str = option(
+        "",
+        "the model of the backend that --when-held fallback asks",
+        "NAME",
+        subject="answers",
+    )
     wave_timeout: float = option(
         60.0,
         "how many seconds the scores of one wave may take",

@@ -52,4 +52,4 @@ class ShowSource(SettingsModel):
 class ShowSettings(NewMethodSettings, OutcomeSettings, ShowSource, CommandSettings):
     """The options of `darc show`."""
 
-    also_common: ClassVar[tuple[str, ...]] = ("threshold",)
+    also_common: ClassVar[tuple[str, ...]] = ("threshold", "no_rating_below")

@@ -41,7 +41,9 @@ class PopulationSettings(SettingsModel):
     )
     severity: float | None = option(None, "the standard deviation of the raters' severity", "X")
     missing_share: float | None = option(None, "the share of ratings left out", "SHARE")
-    step: float | None = option(None, "ratings are multiples of this; 0: they are not rounded", "X")
+    step: float | None = option(
+        None, "ratings are multiples of this; 0: they are not rounded", "X", flag="--round-to"
+    )
     groups: tuple[float, ...] = option((), "the shares of the groups of people", "SHARE", nargs="+")
     scale: str | None = same_option(MethodSettings, "scale", common=False)
     changes: tuple[str, ...] = option(

@@ -55,7 +55,8 @@ class InitSettings(DatabaseSettings, LinkSettings, SeedSettings):
         None, "the texts that study.toml begins with (default: helpfulness)", common=True
     )
     mode: Literal["scalar", "pairwise"] | None = option(
-        None, "what annotators do: rate each answer, or compare two (as --template pairwise)"
+        None,
+        "what annotators do: rate each answer, or compare two (as --template pairwise)",
     )
     annotators: str = option("5", "how many annotators, or: open", "N", common=True)
     item_ratings: int = option(
@@ -85,6 +86,13 @@ class LinksSettings(DatabaseSettings, LinkSettings):
 class StudyServeSettings(DatabaseSettings, LinkSettings, ListeningSettings):
     """The options of `darc study serve`."""
 
+    also_common: ClassVar[tuple[str, ...]] = (
+        "root_path",
+        "trusted_proxies",
+        "allowed_hosts",
+        "visitor_rate",
+    )
+
     host: str | None = same_option(
         AddressSettings,
         "host",
@@ -92,6 +100,9 @@ class StudyServeSettings(DatabaseSettings, LinkSettings, ListeningSettings):
         text="the address to listen on (default: 127.0.0.1)",
     )
     visitor_rate: float = option(600.0, "requests per minute and visitor", "N", ge=0)
+    enrolment_rate: float = option(
+        10.0, "open enrolments per minute and address (0: any number)", "N", ge=0
+    )
 
 
 class StatusSettings(JsonSettings, DatabaseSettings):

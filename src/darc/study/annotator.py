@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from darc.study import answers, schema
 from darc.study.answers import Submission
+from darc.study.enrolment import Visitor, enrol
 from darc.study.forms import form_token, link_secret, read_form
-from darc.study.links import enrol
 from darc.study.messages import Refusal
 from darc.study.schema import LEARNING, SIDES, side_of
 from darc.study.settings import SCALE
@@ -152,7 +152,9 @@ class AnnotatorPages:
         self._check_enrolment(request, fields.get("key", ""))
         person = fields.get("person", "")[:_MAX_ID_LENGTH]
         session = fields.get("session", "")[:_MAX_ID_LENGTH]
-        return self._site.redirect("/", _COOKIE, enrol(self._store, person, session))
+        visitor = Visitor(person, session, self._site.visitor_address(request))
+        self._site.count_enrolment(visitor.address)
+        return self._site.redirect("/", _COOKIE, enrol(self._store, visitor))
 
     def _shows_completion_code(self) -> bool:
         return self._config.panel is None or bool(self._config.study.completion_code)

@@ -209,9 +209,14 @@ def agree(store: Store, annotator_id: int, column: str, value: object = None) ->
         annotator_id: Who it is.
         column: The column of the annotators' table.
         value: What to keep there; by default the time.
+
+    Raises:
+        Refusal: The annotator has not consented.
     """
     with store.write() as connection:
         person = store.locked(connection, _annotators, annotator_id)
+        if column != "consented" and person["consented"] is None:
+            raise Refusal("no_consent")
         if person[column] is None:
             if value is None:
                 value = store.now()
@@ -226,13 +231,19 @@ def understand(store: Store, annotator_id: int, tries: int, right: bool) -> None
         annotator_id: Who it is.
         tries: How many attempts the form knew of, so that a form that is sent twice counts once.
         right: Whether all answers are right.
+
+    Raises:
+        Refusal: The annotator has not consented.
     """
     with store.write() as connection:
         person = store.locked(connection, _annotators, annotator_id)
+        if person["consented"] is None:
+            raise Refusal("no_consent")
         if person["understood"] is not None or person["tries"] != tries:
             return
         if right:
-            change(connection, _annotators, annotator_id, understood=store.now())
+            passed = {"understood": store.now(), "address_hash": None}
+            change(connection, _annotators, annotator_id, **passed)
             return
         change(connection, _annotators, annotator_id, tries=tries + 1)
         if tries + 1 >= _MAX_COMPREHENSION_TRIES and person["excluded"] is None:

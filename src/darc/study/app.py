@@ -46,6 +46,7 @@ def make_app(
     host: str = "127.0.0.1",
     names: Sequence[str] = (),
     proxies: TrustedProxies | None = None,
+    enrolment_rate: float = 10.0,
 ) -> Any:
     """Make the application of a study.
 
@@ -58,6 +59,7 @@ def make_app(
         names: Other host names to which it answers, beside that of the URL.
         proxies: The reverse proxies that are believed to say where requests come from. Addresses
             of strangers are not logged.
+        enrolment_rate: Enrolments per minute and address; 0 for any number.
 
     Returns:
         An ASGI application, which closes the store when it ends.
@@ -67,6 +69,7 @@ def make_app(
         root=root.rstrip("/"),
         url=url or _DEFAULT_URL,
         rate=rate,
+        enrolment_rate=enrolment_rate,
         proxies=proxies or TrustedProxies(),
     )
     # Both are read now, because within a transaction they would take a second connection.

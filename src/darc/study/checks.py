@@ -10,7 +10,7 @@ from darc.entries import read_entries
 from darc.errors import TableError
 from darc.study.items import MAX_TEXT_LENGTH, Unit, item_units, read_items, read_turns
 from darc.study.schema import OUTCOMES
-from darc.study.settings import SCALE, StudySettings
+from darc.study.settings import ATTENTION_KINDS, SCALE, StudySettings
 
 _ATTENTION_STREAM = 4
 _MIN_ATTENTION_CHECKS = 4
@@ -19,6 +19,12 @@ _READ_TO_THE_END = (
 )
 _RATE_IT = "give it the rating {value}"
 _PREFER_IT = "choose it as the better one"
+# Nonsense is rated 0, or up to this.
+_NONSENSE_TOLERANCE = 2.0
+_MIN_NONSENSE_WORDS = 12
+_MAX_NONSENSE_WORDS = 80
+# Longer words on average mean a script without spaces, of which characters are shuffled.
+_MAX_WORD_LENGTH = 20
 
 
 def study_units(config: StudySettings) -> tuple[list[Unit], list[Unit]]:
@@ -49,7 +55,7 @@ def check_units(config: StudySettings, items: Sequence[Unit]) -> list[Unit]:
     """
     quality = config.quality
     units = []
-    if quality.attention == "auto":
+    if quality.attention in ATTENTION_KINDS:
         if quality.share:
             units += _make_attention_checks(config, items)
     elif quality.attention:
@@ -66,13 +72,18 @@ def check_units(config: StudySettings, items: Sequence[Unit]) -> list[Unit]:
 
 
 def _make_attention_checks(config: StudySettings, items: Sequence[Unit]) -> list[Unit]:
-    """Responses whose last sentence asks for a certain answer, drawn by the seed."""
+    """Responses that ask for a certain answer or are nonsense, in turn, drawn by the seed."""
     random = np.random.default_rng([config.study.seed, _ATTENTION_STREAM])
+    kinds = ATTENTION_KINDS[config.quality.attention]
     count = _count_attention_checks(config, len(items))
     units = []
-    for number in random.choice(len(items), count, replace=False).tolist():
+    for place, number in enumerate(random.choice(len(items), count, replace=False).tolist()):
         value = int(random.integers(SCALE[0], SCALE[1] + 1))
-        units.append(_make_attention_check(items[number], value, config.pairwise))
+        if kinds[place % len(kinds)] == "nonsense":
+            unit = _make_nonsense_check(items[number], items, value, config.pairwise, random)
+        else:
+            unit = _make_instruction_check(items[number], value, config.pairwise)
+        units.append(unit)
     return units
 
 
@@ -85,7 +96,7 @@ def _count_attention_checks(config: StudySettings, item_count: int) -> int:
     return min(item_count, max(_MIN_ATTENTION_CHECKS, int(np.ceil(checks))))
 
 
-def _make_attention_check(item: Unit, value: int, pairwise: bool) -> Unit:
+def _make_instruction_check(item: Unit, value: int, pairwise: bool) -> Unit:
     """A copy of an item that asks for a rating, or of a pair for one of the responses."""
     texts = [item.first, item.second]
     if pairwise:
@@ -106,6 +117,53 @@ def _make_attention_check(item: Unit, value: int, pairwise: bool) -> Unit:
         second=texts[1],
         reference=reference,
     )
+
+
+def _make_nonsense_check(
+    item: Unit, items: Sequence[Unit], value: int, pairwise: bool, random: np.random.Generator
+) -> Unit:
+    """A copy of an item whose response, or one response of a pair, is nonsense."""
+    texts = [item.first, item.second]
+    place = 0
+    reference = float(SCALE[0])
+    tolerance = _NONSENSE_TOLERANCE
+    if pairwise:
+        place = value % 2
+        reference = float(1 - place)
+        tolerance = 0.0
+    others = [items[number].first for number in random.integers(len(items), size=3).tolist()]
+    texts[place] = shuffled_words([texts[place], *others], random)
+    return Unit(
+        kind="attention",
+        prompt_id="",
+        turns=item.turns,
+        first_id="",
+        first=texts[0],
+        second=texts[1],
+        reference=reference,
+        tolerance=tolerance,
+    )
+
+
+def shuffled_words(texts: Sequence[str], random: np.random.Generator) -> str:
+    """Mix the words of texts into one that says nothing.
+
+    Args:
+        texts: The texts. The first one has the length that the mixture gets, within limits.
+        random: Draws the words.
+
+    Returns:
+        The words in a random order; characters of scripts without spaces.
+    """
+    words = " ".join(texts).split()
+    separator = " "
+    if sum(map(len, words)) > _MAX_WORD_LENGTH * len(words):
+        words = list("".join(words))
+        separator = ""
+    length = len(texts[0].split()) if separator else len(texts[0])
+    length = min(max(length, _MIN_NONSENSE_WORDS), _MAX_NONSENSE_WORDS)
+    places = random.permutation(len(words))[:length].tolist()
+    return separator.join(words[place] for place in places)
 
 
 def read_checks(path: Path, kind: str, config: StudySettings, tolerance: float) -> list[Unit]:

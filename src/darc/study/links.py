@@ -1,18 +1,17 @@
-"""Personal links: making, renewing and revoking them, and open enrolment."""
+"""Personal links: making, renewing and revoking them."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, update
+from sqlalchemy import Select, select, update
 
 from darc.errors import InputError
 from darc.study import schema
-from darc.study.messages import Refusal
+from darc.study.enrolment import count_places
 from darc.study.people import annotator_by_name, set_columns
 from darc.study.plan import add_annotators, make_token
 from darc.study.schema import change, note
 from darc.study.store import Store
-from darc.web.keys import hash_token
 
 _annotators = schema.annotators
 
@@ -79,7 +78,7 @@ def add_links(store: Store, count: int) -> list[tuple[str, str]]:
         raise InputError(f"{count} annotators cannot be added", "give a positive number")
     most = store.config.study.most
     with store.write() as connection:
-        present = _count_annotators(connection)
+        present = count_places(store, connection)
         if present + count > most:
             raise InputError(
                 f"{count} more annotators would make {present + count}, and study.most is {most}",
@@ -109,47 +108,3 @@ def renew(store: Store, link: str) -> str:
         connection.execute(update(schema.study).values({_HASH_COLUMNS[link]: token_hash}))
         note(connection, store.now(), "lead", "linked", link)
     return token
-
-
-def enrol(store: Store, person: str, session: str) -> str:
-    """Enrol whoever came by the enrolment link.
-
-    Args:
-        store: The study.
-        person: The id of the person on the recruiting platform; if it is empty, everyone is new.
-        session: The id of their session there. Whoever comes back with both ids gets a new link to
-            the same place.
-
-    Returns:
-        The token of their link.
-
-    Raises:
-        Refusal: The person is known by another session, or the study is full.
-    """
-    token, token_hash = make_token()
-    with store.write() as connection:
-        store.locked(connection, schema.study, 1)
-        if person:
-            query = select(_annotators).where(_annotators.c.person == person)
-            row = connection.execute(query).mappings().first()
-            if row is not None:
-                if not session or row["session_hash"] != hash_token(session):
-                    raise Refusal("known")
-                change(connection, _annotators, row["id"], token_hash=token_hash)
-                return token
-        if _count_annotators(connection) >= store.config.study.most:
-            raise Refusal("full")
-        ((annotator_id, _),) = add_annotators(store, connection, store.config, 1)
-        change(
-            connection,
-            _annotators,
-            annotator_id,
-            token_hash=token_hash,
-            person=person or None,
-            session_hash=hash_token(session),
-        )
-    return token
-
-
-def _count_annotators(connection: Connection) -> int:
-    return connection.execute(select(func.count(_annotators.c.id))).scalar_one()

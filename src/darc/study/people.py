@@ -16,6 +16,7 @@ _PERSONAL_COLUMNS = (
     "token_hash",
     "person",
     "session_hash",
+    "address_hash",
     "consented",
     "groups",
     "instructed",

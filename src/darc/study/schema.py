@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Boolean, Column, Connection, Float, ForeignKey, Integer, String, Table, Text
 
-SCHEMA = 3
+SCHEMA = 4
 #: Kinds of units that annotators learn from before they rate.
 LEARNING = ("training", "calibration")
 KINDS = ("item", "attention", "gold", *LEARNING)
@@ -63,6 +63,8 @@ annotators = _table(
     Column("token_hash", String(64), unique=True),
     Column("person", Text, unique=True),
     *_optional(String(64), "session_hash"),
+    # A keyed hash of the address of whoever enrolled, until the comprehension check is passed.
+    *_optional(String(64), "address_hash"),
     *_required(Float, "created"),
     # What they said of themselves, by the name of the question.
     *_optional(sa.JSON, "groups"),
@@ -145,6 +147,7 @@ ADDED = {
         "annotators ADD COLUMN understood FLOAT",
         "tasks ADD COLUMN comment TEXT NOT NULL DEFAULT ''",
     ),
+    4: ("annotators ADD COLUMN address_hash VARCHAR(64)",),
 }
 # Schema 1 had no sequence: answers are numbered in the order of their times.
 _NUMBER_ANSWERS = """UPDATE tasks SET sequence = (

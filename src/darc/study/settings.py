@@ -35,20 +35,37 @@ class StudyTemplate(NamedTuple):
     mode: str
     #: Whether a task may be skipped and commented on.
     options: bool
+    #: Which attention checks are made.
+    attention: str
 
+
+#: The kinds of attention checks that are made from the items, by the name that stands for them.
+ATTENTION_KINDS = {
+    "auto": ("instruction", "nonsense"),
+    "instruction": ("instruction",),
+    "nonsense": ("nonsense",),
+}
 
 STUDIES = {
-    "helpfulness": StudyTemplate("Rating answers", "scalar", False),
-    "safety": StudyTemplate("How safe are these answers?", "scalar", True),
-    "pairwise": StudyTemplate("Comparing answers", "pairwise", False),
+    "helpfulness": StudyTemplate("Rating answers", "scalar", False, "auto"),
+    # Nonsense may well be safe.
+    "safety": StudyTemplate("How safe are these answers?", "scalar", True, "instruction"),
+    "pairwise": StudyTemplate("Comparing answers", "pairwise", False, "auto"),
 }
 
 
 def _resolve_name(name: str, info: ValidationInfo) -> str:
     """The name of a file, in the folder of study.toml if that is known."""
-    if info.context and name not in ("", "auto"):
+    if info.context and name:
         return str(info.context / name)
     return name
+
+
+def _resolve_attention(name: str, info: ValidationInfo) -> str:
+    """A kind of attention checks, or the name of a file."""
+    if name in ATTENTION_KINDS:
+        return name
+    return _resolve_name(name, info)
 
 
 def _read_text(text: str, info: ValidationInfo) -> str:
@@ -69,6 +86,7 @@ def _as_list(names: Any) -> Any:
 
 
 Name = Annotated[str, AfterValidator(_resolve_name)]
+AttentionName = Annotated[str, AfterValidator(_resolve_attention)]
 Names = Annotated[tuple[Name, ...], BeforeValidator(_as_list), Field(strict=False)]
 MarkdownText = Annotated[str, AfterValidator(_read_text)]
 Choices = Annotated[tuple[str, ...], Field(strict=False)]
@@ -106,6 +124,11 @@ class GeneralSettings(Section):
     items_each: Annotated[int, Field(ge=0)] = 0
     #: How long an item is kept for the annotator who looks at it.
     lease_minutes: Annotated[float, Field(ge=0.01)] = 30.0
+    #: After how long a place of open enrolment lapses that was not used up to the end of the
+    #: comprehension check.
+    place_minutes: Annotated[float, Field(ge=1)] = 60.0
+    #: How many unused places of open enrolment one address may have at a time.
+    places_per_address: Count = 10
     #: Shown at the end, for recruiting platforms.
     completion_code: str = ""
     completion_url: str = ""
@@ -158,8 +181,9 @@ class QualitySettings(Section):
 
     #: The share of checks in what is shown.
     share: Annotated[float, Field(ge=0, le=0.5)] = 0.10
-    #: "auto" to make attention checks from the items, a file, or "" for none.
-    attention: Name = "auto"
+    #: Attention checks: "instruction" for answers that ask for a certain rating, "nonsense" for
+    #: answers of mixed words, which must be rated low, "auto" for both, a file, or "" for none.
+    attention: AttentionName = "auto"
     #: A file of gold items.
     gold: Name = ""
     #: How far a rating may be from the reference of a gold item.

@@ -15,6 +15,7 @@ from darc.study.messages import Refusal, messages
 from darc.study.settings import TEMPLATES
 from darc.study.store import Store
 from darc.views.html import environment
+from darc.web.addresses import parse_address
 from darc.web.problems import Problem, retry_after
 from darc.web.rate_limiter import RateLimiter
 from darc.web.trusted_proxies import TrustedProxies
@@ -41,6 +42,12 @@ def _make_environment() -> Any:
 _PAGES = _make_environment()
 
 
+def _peer_of(request: Request) -> str:
+    if request.client is None:
+        return ""
+    return request.client.host
+
+
 @dataclass
 class Site:
     """A study's store, where its pages are, and its limits."""
@@ -52,6 +59,8 @@ class Site:
     url: str = "http://127.0.0.1:8710"
     #: Requests per minute and visitor.
     rate: float = 600.0
+    #: Enrolments per minute and address; 0 for any number.
+    enrolment_rate: float = 10.0
     #: The reverse proxies that are believed to say where requests come from.
     proxies: TrustedProxies = field(default_factory=TrustedProxies)
     rate_limiter: RateLimiter = field(default_factory=RateLimiter)
@@ -73,10 +82,35 @@ class Site:
 
     def count_stranger(self, request: Request) -> None:
         """Count a request of somebody without a link, by their address."""
-        peer = request.client.host if request.client else ""
+        peer = _peer_of(request)
         if "x-forwarded-for" in request.headers and not self.proxies.networks:
             self._warn_of_proxy(peer)
         self.count(f"stranger {self.proxies.client_address(peer, request.headers)}")
+
+    def visitor_address(self, request: Request) -> str:
+        """The address of a visitor; empty behind a proxy that was not named as trusted."""
+        peer = _peer_of(request)
+        if "x-forwarded-for" in request.headers and not self.proxies.networks:
+            # Everybody would have the address of the proxy, which is next to this machine.
+            address = parse_address(peer)
+            if address is not None and address.is_private:
+                return ""
+        return self.proxies.client_address(peer, request.headers)
+
+    def count_enrolment(self, address: str) -> None:
+        """Count an enrolment of an address, if it is known.
+
+        Args:
+            address: Where it comes from.
+
+        Raises:
+            Refusal: There were too many.
+        """
+        if not address:
+            return
+        seconds = self.rate_limiter.count_request(f"enrolment {address}", self.enrolment_rate)
+        if seconds:
+            raise Refusal("rate", retry_after(seconds))
 
     def _warn_of_proxy(self, peer: str) -> None:
         if self._warned_of_proxy:

@@ -87,14 +87,14 @@ class DotPicture:
         dot_label: What one dot is, such as "one rater".
         unhappy_label: What an unhappy mark means, empty if the picture has none.
         title: The question, empty if unknown.
-        held: Whether none of the answers is good.
+        held: Why the chosen answer is held back, empty where it is not.
     """
 
     rows: tuple[DotRow, ...]
     dot_label: str
     unhappy_label: str = ""
     title: str = ""
-    held: bool = False
+    held: str = ""
 
 
 def make_strip(

@@ -137,6 +137,7 @@ def notebook_html(
     answer: str,
     explanation: str,
     rows: Sequence[Sequence[str]] = (),
+    sure: str = "",
 ) -> str:
     """Render an answer, why it was chosen, and the picture, with their own style.
 
@@ -145,12 +146,13 @@ def notebook_html(
         answer: The text of the answer, empty to leave it out.
         explanation: Why it was chosen.
         rows: Rows of a table with the answers (name, why not, beginning), empty for no table.
+        sure: How sure the choice is, empty where that is not known.
 
     Returns:
         An element that a notebook shows.
     """
     figure = Markup("")
-    held = False
+    held = ""
     if picture is not None:
         figure = dots_figure(picture)
         held = picture.held
@@ -165,6 +167,7 @@ def notebook_html(
             answer=answer,
             explanation=explanation,
             rows=rows,
+            sure=sure,
         )
     )
 
@@ -176,7 +179,7 @@ def picture_label(picture: DotPicture) -> str:
         answers = "1 answer"
     sentences = []
     if picture.held:
-        sentences.append("None of these answers is good.")
+        sentences.append(picture.held)
     sentences.append(f"How {answers} were rated, one dot per sample.")
     for row in picture.rows:
         if row.badges:

@@ -116,11 +116,11 @@ def _inch_axes(figure: "Figure", height: float) -> Any:
 
 
 def _heading(picture: DotPicture) -> list[_Line]:
-    """The question, and whether none of the answers is good."""
+    """The question, and why the chosen answer is held back."""
     title = textwrap.wrap(picture.title, NAME_LETTERS, max_lines=2, placeholder=" …")
     heading = [_Line(words, weight="bold") for words in title]
     if picture.held:
-        heading.append(_Line("None of these answers is good.", UNHAPPY, "bold"))
+        heading.append(_Line(picture.held, UNHAPPY, "bold"))
     return heading
 
 

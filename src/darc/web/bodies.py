@@ -7,23 +7,28 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
+from darc.web.body_memory import BodyShare
 from darc.web.problems import Problem
 
 _MAX_DEPTH = 64
 _MAX_NUMBER = sys.float_info.max
 _MAX_NAME_LENGTH = 80
+# A text in JSON; the end is optional so that one without an end is not searched again and again.
+_JSON_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-async def read_body(request: Request, limit: int) -> bytes:
+async def read_body(request: Request, limit: int, share: BodyShare | None = None) -> bytes:
     """Read the body of a request.
 
     Args:
         request: The request.
         limit: The most bytes that the body may have. A larger one is refused before it is read.
+        share: What the body takes of the memory for all bodies; None to count nothing.
 
     Raises:
-        Problem: With status 413 for a body that is too large, 400 for one that was cut off.
+        Problem: With status 413 for a body that is too large, 400 for one that was cut off, 429 if
+            there is no memory left for it.
     """
     too_large = Problem(413, f"the body is larger than {limit} bytes", code="request_too_large")
     length = request.headers.get("content-length", "")
@@ -35,6 +40,8 @@ async def read_body(request: Request, limit: int) -> bytes:
             body += part
             if len(body) > limit:
                 raise too_large
+            if share is not None:
+                share.grow(len(part))
     except ClientDisconnect:
         raise Problem(400, "the body was cut off", code="incomplete_body") from None
     return bytes(body)
@@ -50,6 +57,33 @@ def require_json(request: Request) -> None:
     if content_type.strip().lower() != "application/json":
         message = "send the body as Content-Type: application/json"
         raise Problem(415, message, code="unsupported_media_type")
+
+
+def check_value_count(content: bytes, limit: int) -> int:
+    """Refuse JSON with more values than a limit, before any of them is made.
+
+    Args:
+        content: The body.
+        limit: The most texts, numbers, lists and objects.
+
+    Returns:
+        At most how many values there are.
+
+    Raises:
+        Problem: With status 400 if there are more.
+    """
+    count = _count_separators(content)
+    if count > limit:
+        # Commas and brackets in texts are not separators.
+        count = _count_separators(_JSON_TEXT.sub(b"", content))
+    if count > limit:
+        message = f"the body has more than {limit} values (max_values)"
+        raise Problem(400, message, code="max_values")
+    return count
+
+
+def _count_separators(content: bytes) -> int:
+    return 1 + sum(map(content.count, (b",", b"[", b"{")))
 
 
 def parse_json_object(content: bytes) -> dict[str, Any]:

@@ -57,6 +57,23 @@ def test_without_a_second_rating_there_is_no_contention() -> None:
     assert np.isnan(result.candidate_sigmas).all()
 
 
+def test_prompts_that_chance_explains_are_not_ranked() -> None:
+    made = panel(noise_only(1, prompts=100))
+    result = measure_contention(made, None, None)
+    if np.ptp([row.shrunk for row in result.prompts]) == 0:
+        assert result.ranked == []
+    equal = source(np.tile([1.0, 5.0, 2.0, 4.0], (20, 4, 1)))
+    result = measure_contention(candidate_ratings(equal), None, None)
+    assert len(result.prompts) == 20
+    assert result.ranked == []
+    ratings = noise_only(0, prompts=30)
+    ratings[12] *= 4
+    uneven = panel(ratings)
+    sigmas = reliabilities(uneven)[1]
+    ranked = measure_contention(uneven, sigmas["prompt"], sigmas["within"]).ranked
+    assert ranked[0].prompt == "p12"
+
+
 def test_one_prompt_has_no_interval() -> None:
     rows = measure_contention(panel(noise_only(0, prompts=1)), None, None).prompts
     assert len(rows) == 1

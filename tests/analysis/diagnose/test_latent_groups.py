@@ -2,6 +2,7 @@ import re
 
 import numpy as np
 import pytest
+from benchmarks.coverage.diagnoses import camps_found, noise_alone, noise_with_camps
 from tests.analysis.diagnose.panels import Array, noise_only, panel
 
 from darc.analysis.diagnose.latent_groups import find_latent_groups
@@ -23,7 +24,17 @@ def test_noise_is_not_called_groups(kind: str) -> None:
     ]
     values = np.array([find_latent_groups(panel(one), permutations=99).p_value for one in made])
     assert 0.33 < values.mean() < 0.67
-    assert (values <= 0.05).mean() <= 0.16
+    assert (values <= 0.05).mean() <= 0.12
+
+
+@pytest.mark.parametrize(("raters", "prompts"), [(8, 30), (4, 60)])
+def test_camps_that_differ_on_a_third_of_the_answers_are_found(raters: int, prompts: int) -> None:
+    rate = camps_found(noise_with_camps, (prompts, 4, raters), files=40)
+    assert rate >= 0.7
+
+
+def test_noise_is_not_called_camps() -> None:
+    assert camps_found(noise_alone, (30, 4, 6), files=200) <= 0.08
 
 
 @pytest.mark.parametrize("holes", [0.0, 0.3])
@@ -47,8 +58,8 @@ def test_a_constant_rater_is_left_out() -> None:
     ("ratings", "reason"),
     [
         (noise_only(0, raters=3), "4 raters"),
-        (noise_only(0, prompts=5), "10 prompts"),
-        (noise_only(0, candidates=1), "comparable candidates|tell candidates apart"),
+        (noise_only(0, prompts=4), "5 prompts"),
+        (noise_only(0, prompts=6, candidates=2), "share fewer than"),
         (np.full((20, 4, 6), 1.0), "tell candidates apart"),
     ],
 )

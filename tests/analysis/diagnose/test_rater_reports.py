@@ -45,6 +45,17 @@ def test_errors_cover_the_truth() -> None:
     assert 0.88 < np.mean(inside) < 0.99
 
 
+def test_a_rater_with_one_rating_has_no_error() -> None:
+    ratings = noise_only(2, prompts=20, raters=5)
+    ratings[..., 4] = np.nan
+    ratings[3, 1, 4] = 9.0
+    once = report_raters(panel(ratings))[-1]
+    assert once.ratings == 1
+    assert np.isnan(once.error)
+    assert once.shrunk == 0
+    assert all(one.error > 0 for one in report_raters(panel(ratings))[:-1])
+
+
 def test_uncertain_severity_is_drawn_in() -> None:
     for one in report_raters(panel(noise_only(2))):
         assert abs(one.shrunk) <= abs(one.severity)

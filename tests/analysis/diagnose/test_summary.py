@@ -1,5 +1,6 @@
 import dataclasses
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -83,11 +84,16 @@ def test_rewrites_are_not_people() -> None:
     assert any("rewrites, not people" in note for note in summary.notes)
 
 
-def test_copied_ratings_are_noticed() -> None:
-    once = noise_only(1, raters=3)
-    summary = summarize(source(np.concatenate([once, once], axis=2)))
-    assert any("every rating is there twice" in note for note in summary.notes)
-    assert not any("twice" in note for note in summarize(source(noise_only(1))).notes)
+def test_notes_on_the_file_are_repeated() -> None:
+    ratings = replace(source(noise_only(1)), notes=["rows are copied"])
+    assert "rows are copied" in summarize(ratings).notes
+
+
+def test_raters_are_counted_rightly() -> None:
+    ratings = noise_only(1, prompts=30, raters=5)
+    absent = np.random.default_rng(0).integers(0, 5, (30, 8))
+    np.put_along_axis(ratings, absent[..., None], np.nan, axis=2)
+    assert summarize(source(ratings)).sentences[0].startswith("With 5 raters, 4 per candidate, ")
 
 
 def test_a_mean_at_the_end_of_the_scale_is_mentioned() -> None:
@@ -104,7 +110,7 @@ def test_groups_and_odd_raters_are_named() -> None:
     groups = {f"r{j}": "old" if j < 5 else "new" for j in range(10)}
     text = " ".join(summarize(source(ratings, groups=groups)).sentences)
     assert "Groups prefer different candidates: new and old" in text
-    assert "Raters seem to be of two kinds" in text
+    assert "Raters seem to fall into two camps" in text
     assert "r9 (severe)" in text
 
 

@@ -21,7 +21,7 @@ from darc.analysis.evaluate.run_contest import Splits, compare_rules
 from darc.analysis.evaluate.settings import ContestSettings
 from darc.ratings.joining import join
 
-SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=3, draws=40)
+SETTINGS = ContestSettings(rules=("epsilon", "lcb"), splits=3, draws=40)
 
 
 def test_every_setting_is_the_rule_by_itself() -> None:
@@ -29,7 +29,7 @@ def test_every_setting_is_the_rule_by_itself() -> None:
     halves = list(Splits(source, SETTINGS))
     sweep = sweep_contest(source, halves, SETTINGS, FRONTIER)
     frame = frontier_table(sweep)
-    alone = compare_rules(source, ContestSettings(rules=("penalty:lam=4",), repeats=3, draws=5))
+    alone = compare_rules(source, ContestSettings(rules=("penalty:lam=4",), splits=3, draws=5))
     row = frame.where(subset="overall", method="penalty", setting=4.0).records()[0]
     assert row["reward"] == pytest.approx(alone.reward[:, 1].mean())
     base = frame.where(subset="overall", method="mean").records()

@@ -9,7 +9,7 @@ from darc.analysis.evaluate.settings import ContestSettings
 from darc.errors import InputError
 from darc.ratings.ratings import Ratings
 
-SETTINGS = ContestSettings(rules=("epsilon", "entropic"), repeats=3, draws=30)
+SETTINGS = ContestSettings(rules=("epsilon", "entropic"), splits=3, draws=30)
 
 
 def said(source: Ratings, *more: Ratings) -> str:
@@ -20,12 +20,11 @@ def test_ratings_alone() -> None:
     steps: list[tuple[int, int | None]] = []
     result = evaluate([make_source(25)], SETTINGS, lambda done, total: steps.append((done, total)))
     assert [frame.name for frame in result.frames] == [
-        *("main", "human", "buckets", "pool", "scalarisation", "sensitivity", "flags"),
+        *("main", "human", "buckets", "pool", "scalarisation", "sensitivity"),
         *("decision_cost", "calibration", "densities", "frontier", "ablations"),
     ]
-    assert steps == [(done, 22) for done in range(1, 23)]
-    (warning,) = result.warnings
-    assert "beta times sigma is large for so few samples" in warning
+    assert steps == [(done, 23) for done in range(1, 24)]
+    assert not result.warnings
 
 
 def test_two_runs_and_ratings_make_everything() -> None:

@@ -103,7 +103,7 @@ def test_a_rule_that_fails_is_named_and_the_rest_goes_on(monkeypatch: pytest.Mon
 
     monkeypatch.setitem(rules._items, "broken", Rule("broken", fail))
     contest = compare_rules(
-        make_source(), ContestSettings(rules=("broken", "epsilon"), repeats=2, draws=5)
+        make_source(), ContestSettings(rules=("broken", "epsilon"), splits=2, draws=5)
     )
     assert contest.methods == ["mean", "epsilon"]
     assert contest.not_run == {"broken": "it broke"}
@@ -111,7 +111,7 @@ def test_a_rule_that_fails_is_named_and_the_rest_goes_on(monkeypatch: pytest.Mon
 
 def test_bounds_clip_what_selects_and_not_what_judges() -> None:
     source = make_source(4, 3, 4, bounds=[(4.0, 5.0)])
-    contest = compare_rules(source, ContestSettings(rules=("mean",), repeats=3, draws=5))
+    contest = compare_rules(source, ContestSettings(rules=("mean",), splits=3, draws=5))
     assert contest.clipped_share > 0
     assert np.nanmax(contest.reward) > 5.0
     assert clipped(source.samples, source.bounds).max() == 5.0

@@ -21,7 +21,7 @@ from darc.ratings.joining import join
 from darc.ratings.ratings import Halves
 from darc.settings.validation import validate_settings
 
-SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=50)
+SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), splits=3, draws=50)
 
 
 def test_numbers_by_plain_loops() -> None:
@@ -75,9 +75,7 @@ def test_averages_over_prompts_then_splits() -> None:
 
 def test_sigma_of_the_selection_half_and_the_pools_largest() -> None:
     source = make_source(10, 4, 6)
-    settings = ContestSettings(
-        rules=("mean",), repeats=2, draws=5, sigma="selection", subset="pool"
-    )
+    settings = ContestSettings(rules=("mean",), splits=2, draws=5, sigma="selection", subset="pool")
     contest = compare_rules(source, settings)
     for r in range(2):
         sigma = source.halves("rater", r).select.samples[:, 0].std(axis=2, ddof=1)
@@ -87,7 +85,7 @@ def test_sigma_of_the_selection_half_and_the_pools_largest() -> None:
 
 def test_median_matching_and_held_out_bounds() -> None:
     contest = compare_rules(
-        make_source(), ContestSettings(rules=("mean",), repeats=2, lam=None, outcome="lcb")
+        make_source(), ContestSettings(rules=("mean",), splits=2, lam=None, outcome="lcb")
     )
     assert contest.lam > 0
     assert (contest.outcome < contest.reward)[contest.risk > 0].all()
@@ -96,7 +94,7 @@ def test_median_matching_and_held_out_bounds() -> None:
 def test_median_matching_never_looks_at_what_it_judges() -> None:
     source, settings = (
         make_source(12, 4, 6),
-        ContestSettings(rules=("mean",), repeats=2, lam=None),
+        ContestSettings(rules=("mean",), splits=2, lam=None),
     )
     contest = compare_rules(source, settings)
     for r in range(2):
@@ -143,7 +141,7 @@ def test_one_rating_each_cannot_be_held_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"repeats": 0}, {"share": 0.0}, {"sigma": "both"}, {"outcome": "median"}]
+    "wrong", [{"splits": 0}, {"share": 0.0}, {"sigma": "both"}, {"outcome": "median"}]
 )
 def test_settings_are_checked(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
@@ -151,7 +149,7 @@ def test_settings_are_checked(wrong: dict[str, object]) -> None:
 
 
 def test_a_contest_keeps_no_samples_of_its_splits() -> None:
-    source, settings = make_source(6, 3, 4), with_repeats(8)
+    source, settings = make_source(6, 3, 4), with_splits(8)
     seen: list[weakref.ref[object]] = []
 
     def halves() -> Iterator[Halves]:
@@ -170,7 +168,7 @@ def test_more_splits_take_a_few_numbers_a_prompt_and_rule() -> None:
 
     def peak(repeats: int) -> int:
         tracemalloc.start()
-        compare_rules(source, with_repeats(repeats))
+        compare_rules(source, with_splits(repeats))
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found
@@ -181,5 +179,5 @@ def test_more_splits_take_a_few_numbers_a_prompt_and_rule() -> None:
     assert (peak(22) - peak(2)) / 20 < 8 * 60 * 4 * 20
 
 
-def with_repeats(repeats: int) -> ContestSettings:
-    return SETTINGS.model_copy(update={"repeats": repeats})
+def with_splits(repeats: int) -> ContestSettings:
+    return SETTINGS.model_copy(update={"splits": repeats})

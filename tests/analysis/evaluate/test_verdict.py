@@ -12,7 +12,7 @@ from darc.analysis.evaluate.verdict import AS_GIVEN, in_words, judge, summary, v
 from darc.analysis.tune.advice import advise
 from darc.analysis.tune.gains import gains
 
-SETTINGS = ContestSettings(rules=("epsilon", "entropic"), repeats=4, draws=400)
+SETTINGS = ContestSettings(rules=("epsilon", "entropic"), splits=4, draws=400)
 
 
 def test_a_rule_that_is_better_for_everyone_is_found() -> None:
@@ -45,7 +45,7 @@ def test_noise_is_seldom_taken_for_a_gain() -> None:
 
 def test_the_band_is_wider_than_a_single_interval() -> None:
     result = evaluate(
-        [make_source(prompts=40)], ContestSettings(repeats=3, draws=300), ablations=False
+        [make_source(prompts=40)], ContestSettings(splits=3, draws=300), ablations=False
     )
     overall = verdicts(result)[0]
     human = result.frame("human")
@@ -67,7 +67,7 @@ def test_too_few_prompts_are_said() -> None:
 def test_the_two_tests_against_noise_are_told_apart() -> None:
     source = make_source(prompts=40)
     result = evaluate([source], SETTINGS, ablations=False)
-    advice = advise(source, repeats=2, rules=["epsilon", "auto"])
+    advice = advise(source, splits=2, rules=["epsilon", "auto"])
     assert AS_GIVEN in " ".join(summary(result, verdicts(result), [advice.headline]))
     assert AS_GIVEN not in " ".join(summary(result, verdicts(result)))
 
@@ -95,7 +95,7 @@ def test_tuning_and_evaluation_have_the_same_band(unit: float) -> None:
     source = make_source(prompts=60)
     source = replace(source, samples=unit * source.samples)
     # Of all prompts the CVaR is the mean, so that both measures have the same differences.
-    settings = ContestSettings(rules=("lcb", "worst", "cvar", "soft"), repeats=3, lam=0.0, tail=1.0)
+    settings = ContestSettings(rules=("lcb", "worst", "cvar", "soft"), splits=3, lam=0.0, tail=1.0)
     contest = compare_rules(source, settings)
     assert contest.usable.all()
     found = judge(contest, "overall", contest.usable)

@@ -11,7 +11,7 @@ from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.report.bucket_tables import bucket_table, equal_buckets
 from darc.ratings.joining import join
 
-SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=60)
+SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), splits=3, draws=60)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.report.cases import galleries
 from darc.decide.standards import scale_of
 
-SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=2, draws=30)
+SETTINGS = ContestSettings(rules=("epsilon", "lcb"), splits=2, draws=30)
 
 
 @pytest.fixture(scope="module")

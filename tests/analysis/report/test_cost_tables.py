@@ -55,7 +55,7 @@ def test_without_bounds_there_is_no_search() -> None:
     assert not len(call_table(make_source(), compared_methods()))
 
 
-SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=60)
+SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), splits=3, draws=60)
 
 
 @pytest.fixture(scope="module")

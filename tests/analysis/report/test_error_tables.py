@@ -6,7 +6,7 @@ from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.report.error_tables import error_table, quantile_buckets, sigma_errors
 from darc.ratings.joining import join
 
-SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=60)
+SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), splits=3, draws=60)
 
 
 def test_errors_bucket_by_the_gap_of_the_sigmas() -> None:

@@ -14,7 +14,7 @@ from darc.analysis.report.frame_parts import numbers
 from darc.analysis.report.picture import Picture
 from darc.views.chart import figure_svg, write_picture
 
-SETTINGS = ContestSettings(repeats=2, draws=30)
+SETTINGS = ContestSettings(splits=2, draws=30)
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_the_same_frames_give_the_same_svg(result: Evaluation) -> None:
 
 def test_missing_numbers_are_no_obstacle() -> None:
     source = make_source(prompts=3, raters=2)
-    few = evaluate([source], ContestSettings(rules=("epsilon",), repeats=2, draws=10))
+    few = evaluate([source], ContestSettings(rules=("epsilon",), splits=2, draws=10))
     for picture in draw_figures(few.frames):
         assert "<svg" in figure_svg(picture.figure, picture.name)
 
@@ -114,10 +114,29 @@ def test_odd_names_are_drawn_as_they_are(tmp_path: Path) -> None:
     name = "数据 $x_{$ <b>"
     odd = make_source(name=name, scorers=2)
     odd = replace(odd, scorers=["$\\frac{$", "_hidden"])
-    result = evaluate([odd], ContestSettings(rules=("lcb",), repeats=2, draws=10))
+    result = evaluate([odd], ContestSettings(rules=("lcb",), splits=2, draws=10))
     pictures = draw_figures(result.frames)
     for picture in pictures:
         _, svg = write_picture(picture.figure, tmp_path, picture.name)
         if picture.name == "ridges":
             assert "$\\frac{$" in svg
     assert len(pictures) == 9
+
+
+def test_ridges_are_of_the_high_variance_prompts_and_name_means_and_sigmas(
+    result: Evaluation,
+) -> None:
+    densities = result.frame("densities")
+    assert densities is not None
+    rows = densities.where(source="run judged by people")
+    (picture,) = draw_figures([rows])
+    assert "high-variance" in picture.caption
+    (axes,) = picture.figure.axes
+    labels = [text.get_text() for text in axes.texts]
+    methods = list(dict.fromkeys(rows.column("method")))
+    assert len(labels) == len(methods)
+    record = rows.where(subset="high-variance", method="mean").records()[0]
+    assert (
+        labels[methods.index("mean")]
+        == f"\u03bc {record['mean']:.2f}  \u03c3 {record['sigma']:.2f}"
+    )

@@ -20,7 +20,7 @@ from darc.analysis.report.html_tables import frame_html
 from darc.analysis.report.page import report_page, sort_by_gain
 from darc.ratings.ratings import Ratings
 
-SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=2, draws=30)
+SETTINGS = ContestSettings(rules=("epsilon", "lcb"), splits=2, draws=30)
 EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 
 

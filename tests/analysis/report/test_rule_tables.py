@@ -15,7 +15,7 @@ from darc.analysis.report.rule_tables import (
     sensitivity_table,
 )
 
-SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=60)
+SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), splits=3, draws=60)
 
 
 @pytest.fixture(scope="module")

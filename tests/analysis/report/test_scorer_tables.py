@@ -12,7 +12,7 @@ from darc.analysis.report.scorer_tables import (
     scorer_table,
 )
 
-SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=60)
+SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), splits=3, draws=60)
 
 
 def test_aggregates_over_scorers_by_loops() -> None:

@@ -77,7 +77,7 @@ def row(rule: str, gain: float, low: float, high: float, mean: float = 0.0) -> T
 
 @pytest.fixture(scope="module")
 def tuned() -> Tuned:
-    return tune(source_of(noise(12, 0)), rules=["entropic"], repeats=1)
+    return tune(source_of(noise(12, 0)), rules=["entropic"], splits=1)
 
 
 def with_rows(tuned: Tuned, *rows: TunedRule) -> Tuned:
@@ -112,7 +112,7 @@ def test_auto_is_not_called_safe_where_it_loses(tuned: Tuned) -> None:
 
 
 def test_the_papers_rules_and_auto_are_compared() -> None:
-    found = advise(source_of(simulate(two_minds(20, 4, 6), seed=0).ratings), repeats=1)
+    found = advise(source_of(simulate(two_minds(20, 4, 6), seed=0).ratings), splits=1)
     assert found.tuned is not None
     compared = {row.rule for row in found.tuned.rows}
     assert {"epsilon", "entropic", "tau", "penalty", "lcb", "cvar"} <= compared

@@ -26,7 +26,7 @@ def test_merits_against_plain_loops(objective: Objective, monkeypatch: pytest.Mo
     monkeypatch.setattr(module, "CELLS_AT_ONCE", 50)
     samples = noise(20, 0, candidates=4, size=6)
     samples[3, :, 1:] = np.nan
-    trials = list(draw_trials(source_of(samples), True, repeats=2, seed=5))
+    trials = list(draw_trials(source_of(samples), True, splits=2, seed=5))
     settings = [
         Method.of("epsilon", {"epsilon": e, "beta": b}) for b in (0.5, 2.0) for e in (0.0, 1.0)
     ]
@@ -63,13 +63,13 @@ def test_held_out_folds_do_not_influence_the_choice(objective: Objective) -> Non
     samples = noise(30, 1) + generator.normal(0, 1, size=(30, 6, 1))
     folds = fold_numbers([f"p{i}" for i in range(30)], 3, seed=0)
     rules = ["epsilon", "lcb", "soft"]
-    clean = tune(source_of(samples), objective, rules=rules, folds=3, repeats=2)
+    clean = tune(source_of(samples), objective, rules=rules, folds=3, splits=2)
     moved = 0
     for fold in range(3):
         poisoned = samples.copy()
         inside = folds == fold
         poisoned[inside] = generator.normal(0, 300, size=poisoned[inside].shape)
-        bad = tune(source_of(poisoned), objective, rules=rules, folds=3, repeats=2)
+        bad = tune(source_of(poisoned), objective, rules=rules, folds=3, splits=2)
         before = {row.rule: row.by_fold for row in clean.rows}
         after = {row.rule: row.by_fold for row in bad.rows}
         for rule in rules:
@@ -81,10 +81,10 @@ def test_held_out_folds_do_not_influence_the_choice(objective: Objective) -> Non
 def test_evaluation_half_does_not_select() -> None:
     samples = noise(12, 2)
     source = source_of(samples)
-    (clean,) = draw_trials(source, True, repeats=1, seed=0)
+    (clean,) = draw_trials(source, True, splits=1, seed=0)
     judging = ~np.isin(samples, clean.batch.samples)
     poisoned = np.where(judging, samples * 50, samples)
-    (bad,) = draw_trials(source_of(poisoned), True, repeats=1, seed=0)
+    (bad,) = draw_trials(source_of(poisoned), True, splits=1, seed=0)
     assert judging.any()
     np.testing.assert_array_equal(clean.batch.samples, bad.batch.samples)
     assert not np.allclose(clean.mean, bad.mean)
@@ -94,7 +94,7 @@ def test_a_candidate_that_cannot_be_judged_takes_no_part() -> None:
     samples = noise(6, 3, candidates=3, size=8)
     samples[:, 0, 1:] = np.nan
     samples[2, 1] = np.nan
-    (trial,) = draw_trials(source_of(samples), True, repeats=1, seed=0)
+    (trial,) = draw_trials(source_of(samples), True, splits=1, seed=0)
     assert trial.usable.tolist() == [True, True, False, True, True, True]
     assert np.isnan(trial.batch.samples[:, :, 0]).all()
     mean, sigma = trial.judged([Method.of("mean")])

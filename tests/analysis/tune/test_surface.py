@@ -14,7 +14,7 @@ from darc.views import save_figure
 
 @pytest.fixture(scope="module")
 def tuned() -> Tuned:
-    return tune(source_of(noise(30, 0)), repeats=1)
+    return tune(source_of(noise(30, 0)), splits=1)
 
 
 @pytest.fixture(scope="module")

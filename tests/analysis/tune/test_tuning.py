@@ -11,7 +11,7 @@ from darc.ratings.simulated import simulate, two_minds
 
 def test_where_risk_matters_a_setting_beats_best_of_k() -> None:
     ratings = simulate(two_minds(120, 8, 10, polarising=0.5), seed=1).ratings
-    found = tune(source_of(ratings), repeats=3)
+    found = tune(source_of(ratings), splits=3)
     best = found.rows[0]
     assert best.low > 0
     assert best.sigma < found.sigma
@@ -24,7 +24,7 @@ def test_on_noise_best_of_k_is_recommended() -> None:
     rules = ["epsilon", "lcb", "entropic", "cvar"]
     times = 30
     wrong = sum(
-        recommend(tune(source_of(noise(40, seed)), rules=rules, repeats=1, seed=seed)).beyond_noise
+        recommend(tune(source_of(noise(40, seed)), rules=rules, splits=1, seed=seed)).beyond_noise
         for seed in range(times)
     )
     print(f"noise: {wrong} of {times} recommend something else than mean")
@@ -33,7 +33,7 @@ def test_on_noise_best_of_k_is_recommended() -> None:
 
 def test_tuned_gain_is_optimistic_on_noise() -> None:
     found = [
-        tune(source_of(noise(40, seed)), rules=["epsilon"], repeats=1, seed=seed).rows[0]
+        tune(source_of(noise(40, seed)), rules=["epsilon"], splits=1, seed=seed).rows[0]
         for seed in range(20)
     ]
     assert np.mean([row.optimism for row in found]) > 0.05
@@ -51,10 +51,10 @@ def test_choosing_by_cvar_over_prompts() -> None:
 
 def test_risk_cap() -> None:
     ratings = simulate(two_minds(120, 8, 10, polarising=0.5), seed=1).ratings
-    loose = tune(source_of(ratings), Objective("mean"), rules=["epsilon"], repeats=2)
+    loose = tune(source_of(ratings), Objective("mean"), rules=["epsilon"], splits=2)
     assert recommend(loose).setting.rule.name == "mean"
     cap = loose.sigma - 0.15
-    capped = tune(source_of(ratings), Objective("mean", risk_cap=cap), rules=["epsilon"], repeats=2)
+    capped = tune(source_of(ratings), Objective("mean", risk_cap=cap), rules=["epsilon"], splits=2)
     assert recommend(capped).setting.rule.name == "epsilon"
     assert capped.rows[0].sigma <= cap
     assert f"keeps the cap of {cap:g}" in recommend(capped).headline
@@ -71,7 +71,7 @@ def test_side_inputs_and_several_scorers() -> None:
         "log_likelihood": quality[:, 0, :, 0] + generator.normal(0, 0.2, size=(80, 6)),
         "atypicality": generator.random((80, 6)),
     }
-    found = tune(source_of(samples, side), Objective("mean"), repeats=2)
+    found = tune(source_of(samples, side), Objective("mean"), splits=2)
     rows = {row.rule: row for row in found.rows}
     assert {"rbon", "caution", "uwo"} <= rows.keys()
     assert set(found.not_tuned) == {"majority", "mbr", "mc_dropout"}
@@ -111,7 +111,7 @@ def test_bad_input_is_one_sentence(samples: np.ndarray, sentence: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"folds": 1}, {"repeats": 0}, {"rules": ["uwo"]}, {"rules": ["best"]}, {"size": "huge"}],
+    [{"folds": 1}, {"splits": 0}, {"rules": ["uwo"]}, {"rules": ["best"]}, {"size": "huge"}],
 )
 def test_bad_arguments(arguments: dict[str, object]) -> None:
     with pytest.raises(DarcError):
@@ -125,7 +125,7 @@ def test_ties_do_not_depend_on_the_order_of_the_file() -> None:
     source = source_of(samples)
     turned = source.subset(range(60), [[3, 2, 1, 0]] * 60)
     one, other = (
-        tune(each, Objective("mean"), rules=["epsilon", "poisson"], repeats=3)
+        tune(each, Objective("mean"), rules=["epsilon", "poisson"], splits=3)
         for each in (source, turned)
     )
     assert (one.baseline, one.sigma, one.rows) == (other.baseline, other.sigma, other.rows)

@@ -18,9 +18,9 @@ def test_a_calibration_survives_its_file(tmp_path: Path) -> None:
     assert again.to_json() == learnt.to_json()
     assert again.name == learnt.name != DEFAULT.name == "default"
     assert again.weight == learnt.weight
-    assert set(again.intervals) == {"weight", "reliability"}
-    low, high = again.intervals["weight"]
-    assert low <= learnt.weight[6] <= high
+    assert set(again.intervals) == {"reliability"}
+    low, high = again.intervals["reliability"]
+    assert low <= learnt.reliability <= high
     assert again.rater_errors.keys() == again.raters.keys()
     decision = darc.select(made["scores"][0], "auto", calibration=again)
     assert decision.to_dict()["parameters"]["calibration"] == again.name

@@ -217,7 +217,7 @@ def test_a_rater_or_system_that_is_not_known_has_no_effect() -> None:
         ({"caution": "hihg"}, "caution is 'hihg'"),
         ({"calibration": [DEFAULT, DEFAULT]}, "2 entries for 1 scorers"),
         ({"calibration": 3.0}, "3.0 is not a calibration"),
-        ({"calibration": "mine.json"}, "'mine.json' is not a calibration"),
+        ({"calibration": "mine.json"}, "mine.json"),
     ],
 )
 def test_what_cannot_be_used_is_named(options: dict[str, Any], words: str) -> None:

@@ -105,3 +105,13 @@ def test_cleaning(reply: str, clean: str) -> None:
 def test_what_the_text_had_stays() -> None:
     assert clean_reply('"Quoted."', '"Quote."') == '"Quoted."'
     assert clean_reply("```\nx\n```", "```\ny\n```") == "```\nx\n```"
+
+
+def test_style_rewrites_keep_the_tone_and_the_citations() -> None:
+    systems = [rewrite_messages(PROMPT, "Hello.", "style", angle)[0].content for angle in range(8)]
+    assert len(set(systems)) > 3
+    for system in systems:
+        assert "Keep the tone and the overall style." in system
+        assert "Change the tone" not in system
+        assert "citations" in system
+    assert "citations" in rewrite_messages(PROMPT, "Hello.", "targeted")[0].content

@@ -106,5 +106,5 @@ def test_as_users_write_it() -> None:
         scorers.make("judge")
     with pytest.raises(InputError, match="there is no chat model 'gpt'"):
         scorers.make("judge:gpt")
-    with pytest.raises(InputError, match=r"too small to judge; write judge:MODEL@URL"):
+    with pytest.raises(InputError, match=r"too small to judge; write judge:embedded:qwen"):
         scorers.make("judge:embedded")

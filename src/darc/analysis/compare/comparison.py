@@ -1,20 +1,31 @@
 """How systems are compared by people's ratings.
 
-Severity of raters is taken out of the means; shares of unhappy people and the worst tenth are of
-the ratings as they were given. Intervals come from a bootstrap over prompts in which all systems
-are resampled together, so that differences are paired.
+Severity of raters is taken out of the means; shares of unhappy people, worst tenths, tradeoffs and
+wins are of the ratings as they were given. Intervals of means count prompts and raters as drawn at
+random, and ranks come from one band that holds for all differences together.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from darc.analysis.bootstrap import DRAWS, average, draw_counts, interval, resample
-from darc.analysis.compare.leaderboard import Leaderboard, Reversal, SystemStanding
+from darc.analysis.bootstrap import DRAWS
+from darc.analysis.compare.leaderboard import (
+    Leaderboard,
+    Reversal,
+    SystemDifference,
+    SystemStanding,
+)
+from darc.analysis.compare.prompt_outcomes import PairOutcomes, PromptOutcomes, PromptRatings
+from darc.analysis.compare.system_means import (
+    RatedSystems,
+    SystemMeans,
+    factor_to_separate,
+    fit_systems,
+)
 from darc.decide.model.severity import severity
 from darc.decide.standards import PANEL_SCALE, Standards, as_standards, likely_scale
 from darc.errors import InputError
@@ -58,23 +69,28 @@ def compare_systems(
     seed: int = 0,
     top: int = 5,
     scale: str | Sequence[float] | None = None,
+    pair: Sequence[str] | None = None,
+    lam: float = 2.0,
 ) -> Leaderboard:
     """Compare the systems of some ratings; of several scorers, the first one's scores count.
 
     Args:
         ratings: Ratings whose candidates have systems.
         threshold: A person who rates below it is unhappy, by default the middle of the scale.
-        draws: The number of bootstrap draws.
+        draws: How many resamples of the prompts the intervals of tradeoff, CVaR and win rate are
+            from; other noise is computed without resampling.
         seed: The seed of the draws.
         top: How many prompts to list on which the second system is ahead of the first.
         scale: The lowest and the highest rating that can be given, such as (1, 5) or "1-5". By
             default that of a panel's grades, or the likely scale of the ratings.
+        pair: Two systems whose difference is wanted, by default the first two.
+        lam: How much mean a unit of disagreement is worth in the tradeoff.
 
     Returns:
         The leaderboard.
 
     Raises:
-        InputError: If there are fewer than two systems.
+        InputError: If there are fewer than two systems, or the pair is not two of them.
     """
     names = sorted({name for row in ratings.systems for name in row if name})
     if len(names) < 2:
@@ -82,17 +98,30 @@ def compare_systems(
             f"{ratings.name} has {len(names)} systems",
             "give a column `system`, or candidate ids that come back over the prompts",
         )
+    if pair is not None and (len(set(pair)) != 2 or not set(pair) <= set(names)):
+        raise InputError(
+            f"the pair {' and '.join(pair)} is not two systems of {ratings.name}",
+            f"the systems are {', '.join(names)}",
+        )
     system_ratings = _system_ratings(ratings, names)
     standards = _with_scale(as_standards(scale, threshold), ratings, system_ratings.value)
     limit = standards.unhappy_below
     if limit is None:
         # All ratings are equal, and their scale is unknown: nobody is below them.
         limit = float(system_ratings.value.min())
-    counts = draw_counts(len(ratings.prompt_ids), draws, seed)
-    standings, means = _rank_systems(system_ratings, names, limit, counts)
-    by_group = _group_standings(ratings, system_ratings, names, limit, counts)
-    standings = _with_worst_groups(standings, by_group)
-    means = means[:, [names.index(standing.system) for standing in standings]]
+    resampling = _Resampling(lam, draws, seed)
+    prompts = len(ratings.prompt_ids)
+    comparison = _Comparison.of(system_ratings, names, limit, prompts, resampling)
+    by_group = _group_standings(ratings, system_ratings, names, limit, resampling)
+    standings = _with_worst_groups(comparison.standings(), by_group)
+    order = [names.index(standing.system) for standing in standings]
+    means = _prompt_means(system_ratings, prompts, len(names))[:, order]
+    difference = None
+    pair_outcomes = None
+    if len(standings) > 1:
+        first, second = pair or (standings[0].system, standings[1].system)
+        difference = comparison.difference(first, second)
+        pair_outcomes = comparison.pair_outcomes(first, second)
     return Leaderboard(
         name=ratings.name,
         standards=standards,
@@ -103,6 +132,13 @@ def compare_systems(
         by_group=by_group,
         severity_removed=bool(np.any(system_ratings.fair_value != system_ratings.value)),
         rated_by_people=ratings.has_raters,
+        method=comparison.fit.method,
+        raters=comparison.fit.raters,
+        difference=difference,
+        fewer_unhappy=comparison.fewer_unhappy(standings),
+        lam=lam,
+        ties=comparison.outcomes.tie_shares()[np.ix_(order, order)],
+        pair_outcomes=pair_outcomes,
     )
 
 
@@ -140,38 +176,143 @@ def _system_ratings(ratings: Ratings, names: Sequence[str]) -> _SystemRatings:
     )
 
 
-def _rank_systems(
-    ratings: _SystemRatings, names: Sequence[str], limit: float, counts: NDArray[Any]
-) -> tuple[list[SystemStanding], Array]:
-    """The standings, the best first, and the mean of each prompt and system, (P, S)."""
-    prompts = counts.shape[1]
-    means = _prompt_means(ratings, prompts, len(names))
+@dataclass(frozen=True)
+class _Resampling:
+    """How tradeoffs and their intervals are computed."""
 
-    def average_over_prompts(counts: Array) -> Array:
-        every_prompt = np.ones((1, prompts), dtype=bool)
-        return average(means.T[None], every_prompt, counts)[:, 0]
+    lam: float
+    draws: int
+    seed: int
 
-    overall = average_over_prompts(np.ones((1, prompts)))[0]
-    resamples = resample(average_over_prompts, counts)
-    low, high = interval(resamples)
-    standings = []
-    for system in np.flatnonzero(~np.isnan(overall)).tolist():
-        others_ahead = interval(resamples - resamples[:, [system]])[0] > 0
-        values = ratings.value[ratings.system == system]
-        standing = SystemStanding(
-            system=names[system],
-            rank=1 + int(others_ahead.sum()),
-            mean=float(overall[system]),
-            interval=(float(low[system]), float(high[system])),
-            unhappy=float((values < limit).mean()),
-            worst_tenth=_worst_mean(values),
-            disagreement=_pooled_deviation(ratings.subset(ratings.system == system)),
-            prompts=int((~np.isnan(means[:, system])).sum()),
-            ratings=len(values),
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """The systems of some ratings with the noise of their means and shares of unhappy people."""
+
+    ratings: _SystemRatings
+    names: Sequence[str]
+    limit: float
+    fit: SystemMeans
+    unhappy_fit: SystemMeans
+    outcomes: PromptOutcomes
+
+    @staticmethod
+    def of(
+        ratings: _SystemRatings,
+        names: Sequence[str],
+        limit: float,
+        prompts: int,
+        resampling: _Resampling,
+    ) -> "_Comparison":
+        """Compare systems by the ratings of P prompts."""
+        raters = int(ratings.rater.max(initial=-1)) + 1
+
+        def fit(values: Array) -> SystemMeans:
+            return fit_systems(
+                RatedSystems(
+                    prompt=ratings.prompt,
+                    system=ratings.system,
+                    rater=ratings.rater,
+                    value=values,
+                    prompts=prompts,
+                    systems=len(names),
+                    raters=raters,
+                ),
+                resampling.seed,
+            )
+
+        unhappy = (ratings.value < limit).astype(np.float64)
+        prompt_ratings = PromptRatings(
+            prompt=ratings.prompt,
+            system=ratings.system,
+            rater=ratings.rater,
+            candidate=ratings.candidate,
+            value=ratings.value,
+            prompts=prompts,
+            systems=len(names),
         )
-        standings.append(standing)
-    standings.sort(key=lambda standing: (standing.rank, -standing.mean, standing.system))
-    return standings, means
+        outcomes = PromptOutcomes(prompt_ratings, resampling.lam, resampling.draws, resampling.seed)
+        return _Comparison(ratings, names, limit, fit(ratings.fair_value), fit(unhappy), outcomes)
+
+    def standings(self) -> list[SystemStanding]:
+        """The standings, the best first."""
+        ahead = self.fit.band().ahead
+        standings = []
+        for system in np.flatnonzero(~np.isnan(self.fit.means)).tolist():
+            own = self.ratings.subset(self.ratings.system == system)
+            mean = float(self.fit.means[system])
+            half_width = self.fit.mean_noise(system).half_width
+            share = float((own.value < self.limit).mean())
+            prompts = int(np.unique(own.prompt).size)
+            outcomes = self.outcomes.of_system(system)
+            standing = SystemStanding(
+                system=self.names[system],
+                rank=1 + int(ahead[:, system].sum()),
+                mean=mean,
+                interval=(mean - half_width, mean + half_width),
+                unhappy=share,
+                worst_tenth=_worst_mean(own.value),
+                disagreement=_pooled_deviation(own),
+                prompts=prompts,
+                ratings=len(own.value),
+                unhappy_interval=_share_interval(
+                    share, self.unhappy_fit.mean_noise(system).half_width, prompts
+                ),
+                tradeoff=outcomes.tradeoff.value,
+                tradeoff_interval=outcomes.tradeoff.interval,
+                cvar=outcomes.cvar.value,
+                cvar_interval=outcomes.cvar.interval,
+            )
+            standings.append(standing)
+        standings.sort(key=lambda standing: (standing.rank, -standing.mean, standing.system))
+        return standings
+
+    def fewer_unhappy(self, standings: Sequence[SystemStanding]) -> Mask:
+        """Whether a system leaves fewer people unhappy than another beyond noise, (S, S)."""
+        order = [self.names.index(standing.system) for standing in standings]
+        return self.unhappy_fit.band().ahead.T[np.ix_(order, order)]
+
+    def pair_outcomes(self, first: str, second: str) -> PairOutcomes:
+        """How often one system is ahead of another, and by how much over prompts."""
+        places = (self.names.index(first), self.names.index(second))
+        return self.outcomes.of_pair(*places, (first, second))
+
+    def difference(self, first: str, second: str) -> SystemDifference:
+        """The difference between two systems, and what would tell them apart."""
+        i = self.names.index(first)
+        j = self.names.index(second)
+        noise = self.fit.pair_noise(i, j)
+        value = float(self.fit.means[i] - self.fit.means[j])
+        critical = noise.half_width / max(float(np.sqrt(noise.variance)), 1e-300)
+        band = self.fit.band()
+        ratings = int(np.isin(self.ratings.system, (i, j)).sum())
+        factor = factor_to_separate(value, noise.variance, max(critical, band.critical))
+        beyond_band = bool(band.ahead[i, j] or band.ahead[j, i])
+        more = math.inf
+        if beyond_band:
+            more = 0.0
+        elif math.isfinite(factor):
+            more = max(0.0, math.ceil((factor - 1) * ratings))
+        return SystemDifference(
+            first=first,
+            second=second,
+            difference=value,
+            interval=(value - noise.half_width, value + noise.half_width),
+            beyond_band=beyond_band,
+            more_ratings=more,
+            needs_raters=noise.by_rater > noise.by_prompt,
+        )
+
+
+def _share_interval(share: float, half_width: float, prompts: int) -> tuple[float, float]:
+    """An interval of a share; where nothing varies, what as many equal prompts exclude."""
+    if half_width <= 0:
+        excluded = 1 - 0.05 ** (1 / max(prompts, 1))
+        if share >= 1:
+            return 1 - excluded, 1.0
+        if share <= 0:
+            return 0.0, excluded
+    return max(0.0, share - half_width), min(1.0, share + half_width)
 
 
 def _prompt_means(ratings: _SystemRatings, prompts: int, systems: int) -> Array:
@@ -206,7 +347,7 @@ def _group_standings(
     system_ratings: _SystemRatings,
     names: Sequence[str],
     limit: float,
-    counts: NDArray[Any],
+    resampling: _Resampling,
 ) -> dict[str, list[SystemStanding]]:
     """The standings by the ratings of each group of raters."""
     # The last place, -1, is that of ratings of nobody in particular.
@@ -217,7 +358,9 @@ def _group_standings(
         group_ratings = system_ratings.subset(group_of[system_ratings.rater] == group)
         standings[group] = []
         if len(group_ratings.value):
-            standings[group], _ = _rank_systems(group_ratings, names, limit, counts)
+            prompts = len(ratings.prompt_ids)
+            comparison = _Comparison.of(group_ratings, names, limit, prompts, resampling)
+            standings[group] = comparison.standings()
     return standings
 
 
@@ -248,7 +391,9 @@ def _win_shares(means: Array) -> Array:
         left = means[answered, i]
         right = means[answered, j]
         if left.size:
-            shares[i, j] = np.mean((left > right) + 0.5 * (left == right))
+            # Taking out severity leaves rounding errors in equal means.
+            equal = np.isclose(left, right, rtol=1e-9, atol=1e-9)
+            shares[i, j] = np.mean(np.where(equal, 0.5, left > right))
     return shares
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 MEAN_COLOR = SERIES[0]
 UNHAPPY_COLOR = SERIES[1]
+INTERVAL_COLOR = "black"
 
 
 def draw_leaderboard(leaderboard: Leaderboard) -> "Figure":
@@ -36,9 +37,12 @@ def draw_leaderboard(leaderboard: Leaderboard) -> "Figure":
             means.plot(standing.mean, place, "o", color=MEAN_COLOR, markerfacecolor=inside)
         percents = [100 * standing.unhappy for standing in standings]
         unhappy.barh(places, percents, color=UNHAPPY_COLOR)
+        for place, standing in enumerate(standings):
+            ends = [100 * end for end in standing.unhappy_interval]
+            unhappy.plot(ends, [place, place], color=INTERVAL_COLOR, linewidth=1.2)
         means.set_yticks(places, [standing.system for standing in standings])
         means.set_ylim(-0.7, len(standings) - 0.3)
         style_axes(means, "mean rating, 95 % interval (filled: rank 1)")
         title = "unhappy people" if leaderboard.rated_by_people else "low scores"
-        style_axes(unhappy, f"{title} (below {leaderboard.threshold:g}), per cent")
+        style_axes(unhappy, f"{title} (below {leaderboard.threshold:g}), per cent, 95 % interval")
     return figure

@@ -1,5 +1,6 @@
 """The ratings by one scorer, one row per candidate."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -42,6 +43,11 @@ class CandidateRatings:
     seed: int = 0
     #: The systems that wrote the candidates (I,), empty if they have no names of their own.
     systems: Sequence[str] = ()
+    #: The variance of what is noise in a value, as repeats by the same rater show it; NaN where
+    #: there are none.
+    noise_variance: float = math.nan
+    #: What a user should know before these ratings are counted, one sentence each.
+    notes: Sequence[str] = ()
 
     @property
     def present(self) -> Mask:
@@ -115,7 +121,16 @@ def candidate_ratings(ratings: Ratings, scorer: int = 0, seed: int = 0) -> Candi
         groups=ratings.groups,
         seed=seed,
         systems=systems,
+        noise_variance=_noise_variance(ratings, scorer),
+        notes=ratings.notes,
     )
+
+
+def _noise_variance(ratings: Ratings, scorer: int) -> float:
+    """The variance of the noise in a rating, NaN without repeats by the same rater."""
+    if ratings.repeats is None:
+        return math.nan
+    return ratings.repeats.mean_noise_variance[scorer]
 
 
 def _known_raters(ratings: Ratings, values: Array, raters: Integers) -> tuple[Integers, Integers]:

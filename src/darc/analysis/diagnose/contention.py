@@ -11,6 +11,9 @@ from darc.analysis.diagnose.reliability import Reliability
 from darc.analysis.diagnose.residuals import subtract_group_means
 from darc.typing import Array, Integers
 
+# Shrunk sigmas that differ by less than this share are equal.
+_LEAST_RANGE = 0.01
+
 
 @dataclass(frozen=True)
 class PromptContention:
@@ -38,6 +41,16 @@ class Contention:
     prompts: list[PromptContention]
     #: The shrunk sigma of every candidate (I,), NaN where unknown.
     candidate_sigmas: Array
+
+    @property
+    def ranked(self) -> list[PromptContention]:
+        """The most contentious prompt first; none if chance explains how prompts differ."""
+        if len(self.prompts) > 1:
+            most = self.prompts[0].shrunk
+            least = self.prompts[-1].shrunk
+            if most - least <= _LEAST_RANGE * abs(most):
+                return []
+        return self.prompts
 
 
 def measure_contention(

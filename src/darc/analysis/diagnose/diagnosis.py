@@ -11,6 +11,7 @@ from darc.analysis.diagnose.contention import Contention, measure_contention
 from darc.analysis.diagnose.gaussian_reliability import gaussian_reliability
 from darc.analysis.diagnose.given_groups import GroupComparison, compare_groups
 from darc.analysis.diagnose.latent_groups import LatentGroups, find_latent_groups
+from darc.analysis.diagnose.rater_likings import RaterLikings, measure_likings
 from darc.analysis.diagnose.rater_reports import RaterReport, report_raters
 from darc.analysis.diagnose.reliability import Reliability, reliabilities
 from darc.analysis.diagnose.residuals import subtract_group_means
@@ -52,6 +53,8 @@ class Diagnosis:
     #: The correlation of sigma with the mean within prompts.
     sigma_mean_correlation: float
     raters: list[RaterReport]
+    #: What each rater thinks of each system beyond the others.
+    likings: RaterLikings
     #: None if raters have no groups.
     groups: GroupComparison | None
     latent_groups: LatentGroups
@@ -109,6 +112,7 @@ def diagnose(
     tick()
     latent_groups = find_latent_groups(by_candidate, permutations=draws, seed=seed)
     tick()
+    likings = measure_likings(by_candidate)
     return Diagnosis(
         name=ratings.name,
         ratings=by_candidate,
@@ -119,7 +123,8 @@ def diagnose(
         alpha=alpha,
         sigma_differences=differences,
         sigma_mean_correlation=_sigma_mean_correlation(by_candidate),
-        raters=report_raters(by_candidate),
+        raters=report_raters(by_candidate, likings.notable),
+        likings=likings,
         groups=groups,
         latent_groups=latent_groups,
         contention=contention,

@@ -1,22 +1,25 @@
-"""Two kinds of raters that nobody named."""
+"""Two camps of raters that nobody named."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from darc.analysis.diagnose.candidate_ratings import CandidateRatings
-from darc.typing import Array
+from darc.analysis.diagnose.residuals import fit_rater_levels
+from darc.typing import Array, Integers, Mask
 
 MIN_RATERS = 4
-MIN_PROMPTS = 10
-MIN_SHARED = 20
-# At least this share of the pairs of raters must share enough candidates.
+MIN_PROMPTS = 5
+# At least this share of the pairs of raters must share so many candidates.
+MIN_SHARED = 15
 MIN_SHARED_PAIRS = 0.9
 MAX_RATERS = 60
-MAX_CELLS = 20_000_000
-_SWEEPS = 30
+# A rater counts as at least this noisy, as a share of the average.
+_LEAST_NOISE = 0.1
+# Numbers that are held in memory at once.
+_MAX_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class LatentGroups:
     #: The raters of both groups, the smaller group first.
     first: tuple[str, ...] = ()
     second: tuple[str, ...] = ()
-    #: The leading eigenvalue in units of the raters' own variance, and the same by chance.
+    #: The leading eigenvalue of the correlations between raters, and the same by chance.
     strength: float = math.nan
     chance: float = math.nan
     #: How often chance is as strong.
@@ -35,26 +38,18 @@ class LatentGroups:
     reason: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class _Products:
-    """Products of the ratings of each two raters, by prompt."""
-
-    #: Sums of products about the raters' means in a prompt (P, raters, raters); only candidates
-    #: that both have rated count.
-    sums: Array
-    #: Degrees of freedom of the sums (P, raters, raters).
-    freedom: Array
-
-
 def find_latent_groups(
     ratings: CandidateRatings, *, permutations: int = 500, seed: int = 0
 ) -> LatentGroups:
     """Find the two groups into which the raters fall most clearly.
 
-    What two raters share within prompts beyond a common factor (Thurstone's centroid) has a leading
-    component, whose signs divide them. So has noise: the same remainders under a random sign per
-    prompt, which keeps how noisy each rater and how disputed each prompt is.
-    O(prompts x raters^2) per permutation, (candidates x raters^2) once.
+    What is left of the ratings without candidates, severity and how strongly each rater follows
+    the consensus is correlated between raters. The signs of the leading eigenvector divide them.
+    Noise has a leading eigenvalue too. Its distribution comes from the same remainders with a
+    random sign for each rater in each prompt, after what taking out the candidates' means removed
+    is put back as noise. That leaves no two raters in agreement, and keeps how noisy each rater,
+    how disputed each candidate and how alike a rater's ratings of one prompt are.
+    O(ratings + raters^3) per permutation.
 
     Args:
         ratings: The ratings.
@@ -67,26 +62,30 @@ def find_latent_groups(
     reason = _refusal(ratings)
     if reason:
         return LatentGroups(reason=reason)
-    products = _rater_products(ratings)
-    varied = np.einsum("pjj->j", products.sums) > 0
+    table = _rating_table(ratings)
+    varied = np.nanmax(table, axis=0, initial=-np.inf) > np.nanmin(table, axis=0, initial=np.inf)
     names = [name for name, one in zip(ratings.rater_names, varied, strict=True) if one]
     if len(names) < MIN_RATERS:
         return LatentGroups(reason=f"fewer than {MIN_RATERS} raters tell candidates apart")
-    sums = products.sums[:, varied][:, :, varied]
-    freedom = products.freedom[:, varied][:, :, varied]
-    total_freedom = freedom.sum(axis=0)
-    pairs = total_freedom[np.triu_indices(len(names), 1)]
+    table = table[:, varied]
+    rated = ~np.isnan(table)
+    # A candidate with one rating says nothing about agreement.
+    compared = rated.sum(axis=1) > 1
+    remainders = _Remainders(table[compared], rated[compared])
+    prompts = np.unique(ratings.prompts[compared], return_inverse=True)[1]
+    shared = rated[compared].astype(float).T @ rated[compared]
+    pairs = shared[np.triu_indices(len(names), 1)]
     if np.mean(pairs >= MIN_SHARED) < MIN_SHARED_PAIRS:
-        return LatentGroups(
-            reason=f"most pairs of raters share fewer than {MIN_SHARED} comparable candidates"
-        )
-    variance = np.diag(sums.sum(axis=0)) / np.maximum(np.diag(total_freedom), 1)
-    scale = np.sqrt(np.outer(variance, variance)) * np.maximum(total_freedom, 1)
-    correlations = sums / scale
-    consensus = _outer_square(_common_factor(correlations.sum(axis=0)))
-    remainders = correlations - freedom / np.maximum(total_freedom, 1) * consensus
-    strength, component = _leading_component(remainders.sum(axis=0))
-    null = _null_strengths(consensus, remainders, permutations, seed)
+        return LatentGroups(reason=f"most pairs of raters share fewer than {MIN_SHARED} candidates")
+    if not (np.abs(remainders.values).max(axis=0) > 1e-9 * np.ptp(table[rated])).all():
+        return LatentGroups(reason="a rater agrees with the others exactly")
+    strength, component = _leading_component(remainders.correlations(remainders.values))
+    null = np.concatenate(
+        [
+            _leading_component(remainders.correlations(values))[0]
+            for values in remainders.without_agreement(prompts, permutations, seed)
+        ]
+    )
     as_strong = int((null >= strength * (1 - 1e-12)).sum())
     below = tuple(name for name, sign in zip(names, component, strict=True) if sign < 0)
     above = tuple(name for name, sign in zip(names, component, strict=True) if sign >= 0)
@@ -110,60 +109,101 @@ def _refusal(ratings: CandidateRatings) -> str:
         return f"it takes {MIN_RATERS} raters, and there are {raters}"
     if prompts < MIN_PROMPTS:
         return f"it takes {MIN_PROMPTS} prompts, and there are {prompts}"
-    if raters > MAX_RATERS or prompts * raters**2 > MAX_CELLS:
-        return f"there are more than {MAX_RATERS} raters, or too many prompts for every pair"
+    if raters > MAX_RATERS:
+        return f"there are more than {MAX_RATERS} raters"
     return ""
 
 
-def _rater_products(ratings: CandidateRatings) -> _Products:
+def _rating_table(ratings: CandidateRatings) -> Array:
+    """The ratings by candidate and rater (I, raters), NaN where there is none."""
     candidate, rater, value = ratings.flat()
-    value = value - value.mean()
-    prompts = len(ratings.prompt_names)
-    raters = len(ratings.rater_names)
-    # Where the candidates of each prompt begin, and where their ratings begin.
-    first_candidates = np.searchsorted(ratings.prompts, np.arange(prompts + 1))
-    first_ratings = np.searchsorted(candidate, first_candidates)
-    sums = np.zeros((prompts, raters, raters))
-    freedom = np.zeros((prompts, raters, raters))
-    for prompt, (start, stop) in enumerate(pairwise(first_ratings)):
-        candidates = first_candidates[prompt + 1] - first_candidates[prompt]
-        place = (candidate[start:stop] - first_candidates[prompt], rater[start:stop])
-        table = np.zeros((candidates, raters))
-        rated = np.zeros((candidates, raters))
-        table[place] = value[start:stop]
-        rated[place] = 1.0
-        both = rated.T @ rated
-        total = table.T @ rated
-        sums[prompt] = table.T @ table - total * total.T / np.maximum(both, 1.0)
-        freedom[prompt] = np.maximum(both - 1.0, 0.0)
-    return _Products(sums, freedom)
+    table = np.full((ratings.counts.size, len(ratings.rater_names)), np.nan)
+    table[candidate, rater] = value
+    return table
 
 
-def _null_strengths(consensus: Array, remainders: Array, permutations: int, seed: int) -> Array:
-    """The leading eigenvalues under random signs of the prompts, (permutations,)."""
-    generator = np.random.default_rng([seed, 6])
-    signs = generator.integers(0, 2, (permutations, len(remainders))) * 2.0 - 1.0
-    matrices = consensus + np.tensordot(signs, remainders, 1)
-    strengths, _ = _leading_component(matrices - _outer_square(_common_factor(matrices)))
-    return strengths
+class _Remainders:
+    """What is left of a table of ratings (I, J) without candidates, raters and the consensus."""
+
+    def __init__(self, table: Array, rated: Mask) -> None:
+        """Fit candidates and raters, and take them out.
+
+        Args:
+            table: The ratings, NaN where there is none.
+            rated: Where there are ratings.
+        """
+        self._rated = rated.astype(float)
+        candidate, rater = np.nonzero(rated)
+        level, residual = fit_rater_levels(candidate, rater, table[rated])
+        means = np.bincount(candidate, table[rated] - level[rater]) / rated.sum(axis=1)
+        self._consensus = self._rated * (means - means.mean())[:, None]
+        values = np.zeros(table.shape)
+        values[rated] = residual
+        self._weights = self._rated / _noise_variances(values, rated)
+        #: The remainders (I, J), 0 where there is no rating.
+        self.values = self._cleaned(values)
+
+    def correlations(self, values: Array) -> Array:
+        """Correlations (..., J, J) of remainders (..., I, J), after they are cleaned again."""
+        cleaned = self._cleaned(values)
+        products = np.swapaxes(cleaned, -1, -2) @ cleaned
+        scale = np.sqrt(np.maximum(np.diagonal(products, axis1=-2, axis2=-1), 1e-300))
+        return np.asarray(products / scale[..., :, None] / scale[..., None, :])
+
+    def without_agreement(self, prompts: Integers, permutations: int, seed: int) -> Iterator[Array]:
+        """Draw values (draws, I, J) as noisy as the remainders, in which no two raters agree.
+
+        Args:
+            prompts: The prompt of each candidate (I,); signs are drawn by prompt and rater.
+            permutations: How many draws there are in all.
+            seed: The seed of the draws.
+        """
+        generator = np.random.default_rng([seed, 6])
+        candidates, raters = self.values.shape
+        at_once = max(1, _MAX_NUMBERS // self.values.size)
+        freedom = self._rated.sum(axis=1) - 1
+        variance = (self._weights * self.values**2).sum(axis=1) / freedom
+        removed = np.sqrt(variance / self._weights.sum(axis=1))
+        for start in range(0, permutations, at_once):
+            draws = min(at_once, permutations - start)
+            signs = generator.integers(0, 2, (draws, int(prompts.max()) + 1, raters)) * 2.0 - 1.0
+            means = removed * generator.normal(size=(draws, candidates))
+            yield (self.values + self._rated * means[..., None]) * signs[:, prompts]
+
+    def _cleaned(self, values: Array) -> Array:
+        """Values (..., I, J) without means of candidates and raters, and without the consensus."""
+        values = values - self._rated * _divided(
+            (values * self._weights).sum(axis=-1, keepdims=True),
+            self._weights.sum(axis=1, keepdims=True),
+        )
+        values = values - self._rated * _divided(
+            values.sum(axis=-2, keepdims=True), self._rated.sum(axis=0)
+        )
+        slopes = _divided(
+            (values * self._consensus).sum(axis=-2, keepdims=True), (self._consensus**2).sum(axis=0)
+        )
+        return np.asarray(values - slopes * self._consensus)
 
 
-def _common_factor(matrices: Array) -> Array:
-    """Loadings (..., J) of the common factor of matrices whose diagonals are ignored."""
-    between = matrices * (1 - np.eye(matrices.shape[-1]))
-    diagonal = np.zeros(matrices.shape[:-1])
-    exists = np.ones((*matrices.shape[:-2], 1), dtype=bool)
-    for _ in range(_SWEEPS):
-        row = between.sum(axis=-1) + diagonal
-        total = row.sum(axis=-1, keepdims=True)
-        exists &= total > 0
-        total = np.where(exists, total, 1.0)
-        diagonal = np.minimum(row**2 / total, 1.0)
-    return np.where(exists, row / np.sqrt(total), 0.0)
+def _noise_variances(residuals: Array, rated: Mask) -> Array:
+    """How noisy each rater is (J,), from what is left without candidates and raters, (I, J).
+
+    A residual has 1 - 2/n of its own rater's variance, and 1/n^2 of that of all raters of its
+    candidate, of whom there are n.
+    """
+    size = rated.sum(axis=0)
+    raters = float(np.median(rated.sum(axis=1)))
+    seen = (residuals**2).sum(axis=0) / np.maximum(size, 1)
+    average = float(seen.mean()) / (1 - 1 / raters)
+    variances = seen
+    if raters > 2:
+        variances = (seen - average / raters) / (1 - 2 / raters)
+    return np.asarray(np.maximum(variances, _LEAST_NOISE * average) + 1e-300)
 
 
-def _outer_square(loading: Array) -> Array:
-    return loading[..., :, None] * loading[..., None, :]
+def _divided(values: Array, by: Array) -> Array:
+    """Values over something, 0 where that is 0."""
+    return np.asarray(values / np.where(by > 0, by, np.inf))
 
 
 def _leading_component(matrices: Array) -> tuple[Array, Array]:

@@ -4,18 +4,12 @@ import math
 
 import numpy as np
 
-from darc.analysis.diagnose.candidate_ratings import CandidateRatings
 from darc.analysis.diagnose.diagnosis import Diagnosis
 
 # With fewer prompts, intervals are rough.
 FEW_PROMPTS = 10
 # Sigma can be checked with this many ratings per candidate.
 MIN_RATINGS = 4
-# If at least this share of the candidates has every rating twice, rows were probably copied.
-COPIED_SHARE = 0.8
-# Ratings come in pairs by chance if there are few candidates or few different ratings.
-MIN_CANDIDATES = 20
-MIN_DIFFERENT_RATINGS = 10
 
 
 def diagnosis_notes(diagnosis: Diagnosis) -> list[str]:
@@ -28,7 +22,7 @@ def diagnosis_notes(diagnosis: Diagnosis) -> list[str]:
         One sentence each.
     """
     ratings = diagnosis.ratings
-    notes = []
+    notes = [*ratings.notes]
     prompts = len(ratings.prompt_names)
     if prompts == 1:
         notes.append("There is one prompt: no interval over prompts, and no test.")
@@ -42,12 +36,6 @@ def diagnosis_notes(diagnosis: Diagnosis) -> list[str]:
         notes.append(
             f"Only {splittable} of {ratings.counts.size} candidates have the {MIN_RATINGS}"
             " ratings that it takes to check sigma."
-        )
-    copied = copied_share(ratings)
-    if copied >= COPIED_SHARE:
-        notes.append(
-            f"In {copied:.0%} of the candidates with {MIN_RATINGS} ratings or more, every rating"
-            " is there twice: look for copied rows."
         )
     unknown = [part.name for part in diagnosis.components if math.isnan(part.variance)]
     if unknown and np.nanmin(ratings.values) < np.nanmax(ratings.values):
@@ -69,24 +57,3 @@ def _rater_notes(diagnosis: Diagnosis) -> list[str]:
     if not people:
         notes.append("Samples are rewrites, not people: nothing is said of raters.")
     return notes
-
-
-def copied_share(ratings: CandidateRatings) -> float:
-    """The share of candidates, of those with four ratings or more, whose ratings all come in pairs.
-
-    Args:
-        ratings: The ratings.
-
-    Returns:
-        The share, NaN if there are too few candidates or different ratings: pairs are common then.
-    """
-    counts = ratings.counts
-    rows = np.nonzero((counts >= MIN_RATINGS) & (counts % 2 == 0))[0]
-    different = np.unique(ratings.values[ratings.present]).size
-    if rows.size < MIN_CANDIDATES or different < MIN_DIFFERENT_RATINGS:
-        return math.nan
-    ordered = np.sort(ratings.values[rows], axis=1)
-    even_width = ordered.shape[1] // 2 * 2
-    pairs = ordered[:, :even_width].reshape(rows.size, -1, 2)
-    equal = (pairs[..., 0] == pairs[..., 1]) | np.isnan(pairs[..., 0])
-    return float(equal.all(axis=1).mean())

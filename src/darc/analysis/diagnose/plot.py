@@ -97,6 +97,9 @@ def _draw_prompts(axes: Any, diagnosis: Diagnosis, top: int) -> None:
     if not every_prompt:
         _draw_nothing(axes, "no sigma")
         return
+    if not diagnosis.contention.ranked:
+        _draw_nothing(axes, "no prompt is more contentious\nthan another beyond chance")
+        return
     # The first prompt is on top.
     prompts = every_prompt[:top][::-1]
     places = range(len(prompts))
@@ -134,7 +137,7 @@ def _draw_shares(axes: Any, diagnosis: Diagnosis) -> None:
 def _component_color(component: Component) -> str:
     if "rater" in component.name:
         return OTHER
-    if component.name == "residual":
+    if component.name in ("residual", "noise"):
         return PALE
     return CHOICE
 

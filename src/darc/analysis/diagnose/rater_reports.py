@@ -1,11 +1,13 @@
 """Each rater beside the others: severity, agreement with the rest, and what is odd."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from darc.analysis.diagnose.candidate_ratings import CandidateRatings
+from darc.analysis.diagnose.rater_likings import NotableLiking
 from darc.analysis.diagnose.residuals import fit_rater_levels
 from darc.typing import Array, Integers, Mask
 
@@ -32,23 +34,26 @@ class RaterReport:
     ratings: int
     #: How far above the others this rater rates the same candidates; negative for strict raters.
     severity: float
-    #: The standard error of the severity, with prompts as units.
+    #: The standard error of the severity, with prompts as units; NaN with one rating.
     error: float
     #: The severity, drawn towards 0 as far as it is uncertain.
     shrunk: float
     #: The correlation with the mean of the others' ratings, without their levels.
     agreement: float
-    #: What is odd: "constant", "severe", "lenient" or "apart".
+    #: What is odd: "constant", "severe", "lenient", "apart", or "for" or "against" a system.
     flags: tuple[str, ...]
 
 
-def report_raters(ratings: CandidateRatings) -> list[RaterReport]:
+def report_raters(
+    ratings: CandidateRatings, notable: Sequence[NotableLiking] = ()
+) -> list[RaterReport]:
     """Report on every rater.
 
     O(ratings) per sweep of the additive fit.
 
     Args:
         ratings: The ratings.
+        notable: The likings of systems that are beyond chance, the largest first.
 
     Returns:
         One report per rater; none if raters are unknown or alone, or have too few ratings.
@@ -90,10 +95,22 @@ def report_raters(ratings: CandidateRatings) -> list[RaterReport]:
             error=float(error[place]),
             shrunk=float(shrunk[place]),
             agreement=float(agreement[place]),
-            flags=tuple(flag for flag, raters in flagged.items() if raters[place]),
+            flags=(
+                *(flag for flag, raters in flagged.items() if raters[place]),
+                *_liking_flags(name, notable),
+            ),
         )
         reports.append(report)
     return reports
+
+
+def _liking_flags(rater: str, notable: Sequence[NotableLiking]) -> list[str]:
+    """The system that a rater is for or against most, if any."""
+    for liking in notable:
+        if liking.rater == rater:
+            side = "for" if liking.liking > 0 else "against"
+            return [f"{side} {liking.system}"]
+    return []
 
 
 def _standard_errors(cell: Integers, rater: Integers, residual: Array, count: Integers) -> Array:
@@ -116,14 +133,20 @@ def _standard_errors(cell: Integers, rater: Integers, residual: Array, count: In
     squares = np.bincount(cell_rater, cell_squares, raters)
     single_prompt = np.bincount(rater, residual**2, raters)
     corrected = squares * prompts / np.maximum(prompts - 1, 1)
-    return np.sqrt(np.where(prompts > 1, corrected, single_prompt)) / np.maximum(count, 1)
+    errors = np.sqrt(np.where(prompts > 1, corrected, single_prompt)) / np.maximum(count, 1)
+    # The fit goes through the only rating of a rater, so that nothing shows its error.
+    return np.where(count > 1, errors, np.nan)
 
 
 def _reliability(severity: Array, error: Array) -> Array:
     """How much of each rater's severity is kept: as far as raters differ beyond their errors."""
-    between = max(float(np.var(severity, ddof=1) - np.mean(error**2)), 0.0)
+    known = ~np.isnan(error)
+    result = np.zeros(error.size)
+    if known.sum() < 2:
+        return result
+    between = max(float(np.var(severity[known], ddof=1) - np.mean(error[known] ** 2)), 0.0)
     total = between + error**2
-    return np.divide(between, total, out=np.zeros_like(total), where=total > 0)
+    return np.divide(between, total, out=result, where=known & (total > 0))
 
 
 def _is_constant(rater: Integers, value: Array, count: Integers) -> Mask:
@@ -172,7 +195,7 @@ def _outlier_distance(values: Array, error: Array, judged: Mask, min_difference:
         return result
     middle = float(np.median(values[compared]))
     deviation = 1.4826 * float(np.median(np.abs(values[compared] - middle)))
-    scale = np.sqrt(deviation**2 + error**2)
+    scale = np.sqrt(deviation**2 + np.nan_to_num(error) ** 2)
     usable = compared & (scale > 0) & (np.abs(values - middle) >= min_difference)
     result[usable] = (values[usable] - middle) / scale[usable]
     return result

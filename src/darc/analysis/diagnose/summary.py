@@ -17,6 +17,8 @@ PART_SIGNAL = 0.2
 MAX_P = 0.05
 # More names than this are not listed.
 MAX_NAMES = 6
+# Of more systems than this it is not said who likes them.
+MAX_SYSTEMS = 3
 GAUSSIAN = ", if the ratings are Gaussian"
 
 
@@ -49,6 +51,7 @@ def summarize_diagnosis(diagnosis: Diagnosis) -> DiagnosisSummary:
         _means_sentence(diagnosis, noun),
         _end_of_scale_sentence(diagnosis, verdict),
         _given_groups_sentence(diagnosis),
+        *_liking_sentences(diagnosis),
         _latent_groups_sentence(diagnosis),
         _odd_raters_sentence(diagnosis),
     ]
@@ -83,8 +86,7 @@ def _headline(diagnosis: Diagnosis, verdict: str, noun: str) -> str:
         return _why_no_sigma(diagnosis)
     reliability = diagnosis.sigma_within
     raters = diagnosis.ratings_per_candidate
-    nouns = noun if raters == 1 else f"{noun}s"
-    start = f"With {raters} {nouns} your disagreement estimate"
+    start = f"With {_rater_count(diagnosis, noun)} your disagreement estimate"
     if verdict == "unknown":
         return (
             f"{start} cannot be checked, which takes 4: its reliability is about"
@@ -110,6 +112,21 @@ def _headline(diagnosis: Diagnosis, verdict: str, noun: str) -> str:
     if half >= 2:
         with_half = f" (half of them would have {reliability.with_raters(half):.2f})"
     return f"{start} is mostly signal {number}: other raters would see it again{with_half}."
+
+
+def _rater_count(diagnosis: Diagnosis, noun: str) -> str:
+    """How many raters there are, and how many of them a candidate has if that is not all."""
+    per_candidate = diagnosis.ratings_per_candidate
+    ratings = diagnosis.ratings
+    total = per_candidate
+    if ratings.named:
+        total = len(ratings.rater_names)
+    count = f"{total} {noun}" if total == 1 else f"{total} {noun}s"
+    if total == per_candidate:
+        return count
+    if per_candidate == 1:
+        return f"{count}, one per candidate,"
+    return f"{count}, {per_candidate} per candidate,"
 
 
 def _why_no_sigma(diagnosis: Diagnosis) -> str:
@@ -186,13 +203,33 @@ def _given_groups_sentence(diagnosis: Diagnosis) -> str:
     return ""
 
 
+def _liking_sentences(diagnosis: Diagnosis) -> list[str]:
+    """Who marks which system down or up beyond chance, one sentence per system."""
+    likings = diagnosis.likings
+    systems = list(dict.fromkeys(liking.system for liking in likings.notable))
+    sentences = []
+    for system in systems[:MAX_SYSTEMS]:
+        notable = likings.of_system(system)
+        parts = []
+        for direction, sign in (("down", -1), ("up", 1)):
+            chosen = [liking for liking in notable if liking.liking * sign > 0]
+            if not chosen:
+                continue
+            names = _list_names([f"{one.rater} by {abs(one.liking):.2g}" for one in chosen])
+            verb = "marks" if len(chosen) == 1 else "mark"
+            raters = f"{len(chosen)} of {len(likings.raters)} raters"
+            parts.append(f"{raters} {verb} {system} {direction} ({names})")
+        sentences.append(f"{', and '.join(parts)}, beyond their severity.")
+    return sentences
+
+
 def _latent_groups_sentence(diagnosis: Diagnosis) -> str:
     """Two kinds of raters, at least two of each, beyond noise; empty if there are none."""
     latent = diagnosis.latent_groups
     if not latent.p_value <= MAX_P or len(latent.first) < 2:
         return ""
     return (
-        f"Raters seem to be of two kinds (p {latent.p_value:.3f}):"
+        f"Raters seem to fall into two camps (p {latent.p_value:.3f}):"
         f" {_list_names(latent.first)} against {_list_names(latent.second)}."
     )
 

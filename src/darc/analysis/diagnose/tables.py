@@ -17,7 +17,8 @@ def diagnosis_tables(diagnosis: Diagnosis) -> list[Frame]:
         diagnosis: The diagnosis.
 
     Returns:
-        Components, reliabilities, their curve, raters, contrasts of groups, prompts, candidates.
+        Components, reliabilities, their curve, raters, their likings of systems, contrasts of
+        groups, prompts, candidates.
     """
     return [
         _table(
@@ -46,6 +47,13 @@ def diagnosis_tables(diagnosis: Diagnosis) -> list[Frame]:
             "Raters",
             _rater_rows(diagnosis),
             "Severity is negative for strict raters; agreement is with the mean of the others.",
+        ),
+        _table(
+            diagnosis,
+            "likings",
+            "Raters and systems",
+            _liking_rows(diagnosis),
+            "How far above the usual each rater rates each system, without the rater's severity.",
         ),
         _table(
             diagnosis,
@@ -158,6 +166,22 @@ def _rater_rows(diagnosis: Diagnosis) -> list[Record]:
     ]
 
 
+def _liking_rows(diagnosis: Diagnosis) -> list[Record]:
+    likings = diagnosis.likings
+    notable = {(liking.rater, liking.system) for liking in likings.notable}
+    return [
+        {
+            "rater": rater,
+            "system": system,
+            "liking": float(likings.likings[j, s]),
+            "error": float(likings.errors[j, s]),
+            "notable": int((rater, system) in notable),
+        }
+        for j, rater in enumerate(likings.raters)
+        for s, system in enumerate(likings.systems)
+    ]
+
+
 def _contrast_rows(diagnosis: Diagnosis) -> list[Record]:
     if diagnosis.groups is None:
         return []
@@ -186,7 +210,7 @@ def _prompt_rows(diagnosis: Diagnosis) -> list[Record]:
             "widest": row.widest,
             "widest_sigma": row.widest_sigma,
         }
-        for row in diagnosis.contention.prompts
+        for row in diagnosis.contention.ranked
     ]
 
 

@@ -1,5 +1,6 @@
 """Where the variance of ratings comes from."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,6 +20,8 @@ MEANINGS = {
     "prompt x rater": "a rater's own level in a prompt",
     "name x rater": "a rater's liking for one system",
     "residual": "one rater on one candidate, and noise",
+    "taste": "one rater on one candidate",
+    "noise": "noise (repeats by the same rater)",
 }
 
 
@@ -44,7 +47,8 @@ def variance_components(ratings: CandidateRatings) -> list[Component]:
         ratings: The ratings.
 
     Returns:
-        The components in a fixed order, the residual last.
+        The components in a fixed order, the residual last. Where raters rated a candidate
+        repeatedly, the residual is parted into taste and noise.
     """
     factors = _factors(ratings)
     levels = list(factors.values())
@@ -59,11 +63,17 @@ def variance_components(ratings: CandidateRatings) -> list[Component]:
         usable = _separable(expectations)
         equations = expectations[np.ix_(usable, usable)]
         estimates[usable] = np.linalg.solve(equations, within[usable])
-    positive = np.maximum(estimates, 0.0)
+    names = [*factors, "residual"]
+    variances = estimates.tolist()
+    if not math.isnan(ratings.noise_variance):
+        noise = min(ratings.noise_variance, max(variances[-1], 0.0))
+        names[-1:] = ["taste", "noise"]
+        variances[-1:] = [variances[-1] - noise, noise]
+    positive = np.maximum(variances, 0.0)
     shares = positive / (np.nansum(positive) or np.nan)
     return [
-        Component(name, MEANINGS[name], float(estimate), float(share))
-        for name, estimate, share in zip([*factors, "residual"], estimates, shares, strict=True)
+        Component(name, MEANINGS[name], float(variance), float(share))
+        for name, variance, share in zip(names, variances, shares, strict=True)
     ]
 
 

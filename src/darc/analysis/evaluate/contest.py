@@ -54,6 +54,9 @@ class Contest:
     #: The weight of sigma in the tradeoff, (R, P): one number, or by median matching that of each
     #: split's selecting half.
     lambdas: Array
+    #: The mean of each choice by each group of raters on the judging half, (R, A, G, P); None where
+    #: raters have no groups.
+    by_group: Array | None = None
     #: Why a method was left out, by its text.
     not_run: dict[str, str] = field(default_factory=dict)
     #: The share of decisions with each flag, by method and flag.
@@ -92,12 +95,14 @@ class Contest:
     def only(self, methods: Sequence[int]) -> "Contest":
         """The contest of some methods, given by index; the first should be Best-of-K."""
         arrays = {name: getattr(self, name)[:, list(methods)] for name in _BY_METHOD}
+        if self.by_group is not None:
+            arrays["by_group"] = self.by_group[:, list(methods)]
         return replace(self, methods=[self.methods[method] for method in methods], **arrays)
 
     def against(self, values: Array) -> Array:
         """1, 0 or -1 for a win, tie or loss against Best-of-K by values (R, A, P)."""
         difference = values - values[:, :1]
-        return metrics.outcome_signs(difference, self.settings.threshold, largest(values))
+        return metrics.outcome_signs(difference, self.settings.tie_threshold, largest(values))
 
     @property
     def subsets(self) -> dict[str, Mask]:

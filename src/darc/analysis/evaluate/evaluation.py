@@ -7,12 +7,14 @@ from typing import TypeVar
 
 from darc.analysis.calibrating import leak_warning
 from darc.analysis.evaluate import ablations as ablation_tables
+from darc.analysis.evaluate.base_subset import is_beside, with_subset_of
 from darc.analysis.evaluate.contest import Contest
 from darc.analysis.evaluate.run_contest import Splits, compare_rules, contest_of
 from darc.analysis.evaluate.settings import ContestSettings
 from darc.analysis.evaluate.warnings import (
     contest_warnings,
     ratings_warnings,
+    stress_warnings,
     unmatched_warnings,
 )
 from darc.analysis.frame import Frame, joined, table
@@ -26,6 +28,7 @@ from darc.analysis.report import (
     proxy_tables,
     rule_tables,
     scorer_tables,
+    source_tables,
 )
 from darc.decide.flags import FLAGS
 from darc.errors import DarcError, InputError
@@ -108,8 +111,12 @@ def evaluate(
         report: Called after every table.
         ablations: Whether to vary parameters and pool sizes, and to make lazy searches.
 
+    Returns:
+        The tables, the contests behind them, and what could not be made.
+
     Raises:
-        InputError: There are no ratings, or two have the same name.
+        InputError: There are no ratings, two have the same name, or none has a prompt of the
+            stress slice.
     """
     if not inputs:
         raise InputError("there is nothing to evaluate", "name a file of ratings or a run folder")
@@ -117,6 +124,12 @@ def evaluate(
         if times > 1:
             raise InputError(f"two sources are called {name!r}", "rename one")
     settings = settings or ContestSettings()
+    prompts = {prompt for ratings in inputs for prompt in ratings.prompt_ids}
+    if settings.stress and prompts.isdisjoint(settings.stress):
+        raise InputError(
+            "no source has a prompt of the stress slice",
+            f"list ids such as {min(prompts)!r}",
+        )
     shuffled = [ratings.shuffled(settings.seed) for ratings in inputs]
     builder = _EvaluationBuilder(Evaluation(settings, shuffled), ablations, report)
     return builder.build()
@@ -132,6 +145,9 @@ class _EvaluationBuilder:
         self._report = report
         self._done = 0
         self._total = _table_count(result.inputs, ablations)
+        # The contests of runs, and of runs that people judge by the ratings; the first is the base.
+        self._run_contests: list[Contest] = []
+        self._judged_contests: dict[str, list[Contest]] = {}
 
     def build(self) -> Evaluation:
         """Make everything."""
@@ -141,13 +157,18 @@ class _EvaluationBuilder:
         for proxy in _proxies(result.inputs):
             for human in _human_ratings(result.inputs):
                 self._add_pair(proxy, human)
-        self._add(family_tables.family_table, result.contests, result.pairs)
+        for contests in (self._run_contests, *self._judged_contests.values()):
+            self._add(source_tables.source_table, contests)
+        stress = self._settings.stress
+        self._add(family_tables.family_table, result.contests, result.pairs, stress)
         self._add(
             family_tables.family_agreement_table,
             result.pairs,
             self._settings.draws,
             self._settings.seed,
+            stress,
         )
+        result.warnings += stress_warnings(result.inputs, stress, result.frame("families"))
         result.frames = sorted(joined(result.frames), key=_frame_rank)
         return result
 
@@ -165,6 +186,8 @@ class _EvaluationBuilder:
         contest = self._attempt(compare_rules, ratings, self._settings)
         if contest is None:
             return
+        if ratings.kind != "rater":
+            contest = _on_base_prompts(contest, self._run_contests)
         result.contests.append(contest)
         result.warnings += contest_warnings(contest)
         for make in (*_RULE_TABLES, scorer_tables.scorer_table, cost_tables.decision_cost_table):
@@ -201,6 +224,8 @@ class _EvaluationBuilder:
         result.warnings += unmatched_warnings(proxy, human, pair.unmatched[0])
         result.warnings += unmatched_warnings(human, proxy, pair.unmatched[1])
         contest = self._attempt(judged_by_people, pair, settings)
+        if contest is not None:
+            contest = _on_base_prompts(contest, self._judged_contests.setdefault(human.name, []))
         base = None
         if contest is not None:
             base = contest.choice[0, 0]
@@ -214,6 +239,7 @@ class _EvaluationBuilder:
         for make in _RULE_TABLES:
             self._add(make, contest)
         self._add(error_tables.error_table, pair, contest)
+        self._add(held_out_tables.density_table, contest, [pair.halves])
         if self._ablations:
             self._add(
                 ablation_tables.budget_table, contest.ratings, settings, pair.halves, human.name
@@ -244,6 +270,22 @@ def judged_by_people(pair: JoinedRatings, settings: ContestSettings) -> Contest:
     return contest_of(ratings, [pair.halves], settings, settings.methods, "joined")
 
 
+def _on_base_prompts(contest: Contest, earlier: list[Contest]) -> Contest:
+    """Put a contest on the high-variance prompts of the first one, if it has the same prompts.
+
+    Args:
+        contest: The contest.
+        earlier: The contests of the same kind before it, to which it is added.
+
+    Returns:
+        The contest with its high-variance prompts.
+    """
+    if earlier and is_beside(contest, earlier[0]):
+        contest = with_subset_of(contest, earlier[0])
+    earlier.append(contest)
+    return contest
+
+
 def _frame_rank(frame: Frame) -> int:
     """Where a frame stands among all."""
     if frame.name in _FIRST_FRAMES:
@@ -265,10 +307,10 @@ def _table_count(inputs: Sequence[Ratings], ablations: bool) -> int:
     pairs = len(_proxies(inputs)) * len(_human_ratings(inputs))
     per_input = 8 + len(_RULE_TABLES)
     per_run = 1
-    per_pair = 7 + len(_RULE_TABLES)
+    per_pair = 8 + len(_RULE_TABLES)
     if ablations:
         per_input += 6
         per_run += 1
         per_pair += 1
-    family_tables = 2
-    return per_input * len(inputs) + per_run * runs + per_pair * pairs + family_tables
+    once = 3 + len(_human_ratings(inputs)) * bool(pairs)
+    return per_input * len(inputs) + per_run * runs + per_pair * pairs + once

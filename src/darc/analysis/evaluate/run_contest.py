@@ -24,6 +24,9 @@ from darc.ratings.ratings import Halves, Ratings
 from darc.types import clipped
 from darc.typing import Array, Integers, Mask
 
+# With more groups of raters there is no table of the worst one.
+_MOST_GROUPS = 20
+
 
 def compare_rules(ratings: Ratings, settings: ContestSettings) -> Contest:
     """Judge every method on every split of some ratings. O(R) passes over the samples per method.
@@ -45,7 +48,7 @@ class Splits:
 
     def __iter__(self) -> Iterator[Halves]:
         unit = self.ratings.split_unit(self.settings.split)
-        for repeat in range(self.settings.repeats):
+        for repeat in range(self.settings.splits):
             yield self.ratings.halves(unit, self.settings.seed + repeat)
 
 
@@ -125,6 +128,7 @@ class _JudgedSplit:
     disagreement: Array
     judged_disagreement: Array
     lambdas: Array
+    by_group: Array
 
 
 def _judge_split(
@@ -168,7 +172,22 @@ def _judge_split(
         disagreement=disagreement,
         judged_disagreement=metrics.values_at(judged.sigma, baseline),
         lambdas=lambdas,
+        by_group=_by_group(judge, choice),
     )
+
+
+def _by_group(judge: Ratings, choice: Integers) -> Array:
+    """The mean of each choice by each group of raters, (A, G, P), without groups where none are."""
+    names = sorted(set(judge.groups.values()))
+    if len(names) < 2 or len(names) > _MOST_GROUPS or judge.shape[1] > 1:
+        return np.zeros((len(choice), 0, choice.shape[1]))
+    place_of_group = {name: place for place, name in enumerate(names)}
+    code_of_rater = [
+        place_of_group.get(judge.groups.get(name, ""), -1) for name in judge.rater_names
+    ]
+    # The last entry is where the code of nobody points to.
+    codes = np.array([*code_of_rater, -1])[judge.raters]
+    return metrics.group_scores(judge.samples, codes, len(names), choice)
 
 
 def _merged(
@@ -205,6 +224,7 @@ def _merged(
     if settings.outcome != "mean":
         outcome = by_method("outcome")
     lambdas = np.stack([part.lambdas for part in splits])
+    by_group = by_method("by_group")
     flags = {text: _shares(totals.flags.get(text, {}), int(usable.sum())) for text in methods}
     return Contest(
         ratings=ratings,
@@ -223,6 +243,7 @@ def _merged(
         disagreement=disagreement,
         judged_disagreement=np.stack([part.judged_disagreement for part in splits]),
         lambdas=settled_lambdas(ratings, lambdas, split),
+        by_group=by_group if by_group.shape[2] else None,
         not_run=totals.failures,
         flags=flags,
         seconds={text: totals.seconds[text] for text in methods},

@@ -26,8 +26,10 @@ class ContestSettings(RiskSettings, JudgingSettings):
     calibrations: Calibrations | None = None
     caution: str | None = same_option(EvaluationSettings, "caution")
     split: Literal["auto", "rater", "sample"] = same_option(EvaluationSettings, "split")
-    repeats: int = same_option(EvaluationSettings, "splits")
-    threshold: float = same_option(EvaluationSettings, "tie_threshold")
+    splits: int = same_option(EvaluationSettings, "splits")
+    tie_threshold: float = same_option(EvaluationSettings, "tie_threshold")
+    #: The ids of the prompts of the stress slice in the tables of families.
+    stress: frozenset[str] = frozenset()
 
     def model_post_init(self, context: object) -> None:
         """Refuse calibrations and a caution that no rule takes."""

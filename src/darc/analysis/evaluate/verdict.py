@@ -107,7 +107,14 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
 
 
 def verdicts(result: Evaluation) -> list[Verdict]:
-    """A verdict for each contest and subset with other rules than Best-of-K and enough prompts."""
+    """A verdict for each contest and subset with other rules than Best-of-K and enough prompts.
+
+    Args:
+        result: The evaluation.
+
+    Returns:
+        The verdicts, in the order of the contests.
+    """
     contests = [*result.contests, *(contest for _, contest in result.pairs)]
     return [
         judge(contest, subset, among)
@@ -184,6 +191,9 @@ def summary(result: Evaluation, judged: Sequence[Verdict], advice: Sequence[str]
         result: The evaluation.
         judged: Its verdicts.
         advice: Sentences that recommend a rule.
+
+    Returns:
+        The sentences, in order.
     """
     sentences = [*advice, *(in_words(verdict) for verdict in judged)]
     if not judged:
@@ -259,6 +269,43 @@ def _others_too(others: int) -> str:
 def _prompts_words(verdict: Verdict) -> str:
     words = {"overall": "all", "high-variance": "the most contested"}
     return f"{words.get(verdict.subset, verdict.subset)} {verdict.prompts} prompts"
+
+
+def verdict_rows(judged: Sequence[Verdict]) -> list[Record]:
+    """What the band of noise says of each rule: one row per verdict, measure and rule.
+
+    Args:
+        judged: The verdicts.
+
+    Returns:
+        Rows with the change against Best-of-K, the half width of the band, and whether the rule is
+        "better", "worse" or "level" by it. A change that is unknown has no row.
+    """
+    rows: list[Record] = []
+    for verdict in judged:
+        for measure, name in enumerate(verdict.measures):
+            better = verdict.better(measure)
+            worse = verdict.worse(measure)
+            for method in range(1, len(verdict.methods)):
+                delta = float(verdict.delta[measure, method])
+                if np.isnan(delta):
+                    continue
+                word = "level"
+                if method in better:
+                    word = "better"
+                elif method in worse:
+                    word = "worse"
+                row: Record = {
+                    "source": verdict.source,
+                    "subset": verdict.subset,
+                    "measure": name,
+                    "method": verdict.methods[method],
+                    "delta": delta,
+                    "margin": float(verdict.margin[measure, method]),
+                    "verdict": word,
+                }
+                rows.append(row)
+    return rows
 
 
 def wins_frame(judged: Sequence[Verdict]) -> Frame:

@@ -1,11 +1,11 @@
 """Sentences about what makes the numbers of an evaluation weak."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from darc.analysis.evaluate.contest import Contest
-from darc.analysis.frame import WORDS
+from darc.analysis.frame import WORDS, Frame
 from darc.decide.flags import FLAGS
 from darc.engine.surface_scorers import surface_note
 from darc.ratings.ratings import Ratings
@@ -97,6 +97,32 @@ def contest_warnings(contest: Contest) -> list[str]:
     # Without a sigma on either side the flags say no more than that.
     if not nowhere:
         warnings += _flag_warnings(contest)
+    return warnings
+
+
+def stress_warnings(
+    inputs: Sequence[Ratings], stress: Collection[str], families: Frame | None
+) -> list[str]:
+    """What is to be said about a listed stress slice.
+
+    Args:
+        inputs: All sources.
+        stress: The prompt ids of the slice; empty if none was listed.
+        families: The table in which it is used.
+
+    Returns:
+        The warnings.
+    """
+    if not stress:
+        return []
+    warnings = []
+    prompts = {prompt for ratings in inputs for prompt in ratings.prompt_ids}
+    unknown = len(set(stress) - prompts)
+    if unknown:
+        text = WORDS["warnings"]["stress_unknown"]
+        warnings.append(text.format(unknown=unknown, count=len(stress)))
+    if families is None or not len(families):
+        warnings.append(WORDS["warnings"]["stress_unused"])
     return warnings
 
 

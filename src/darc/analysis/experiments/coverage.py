@@ -17,7 +17,8 @@ from darc.analysis.experiments.findings import (
 )
 from darc.decide.decision import Decisions
 from darc.decide.select import select_batch
-from darc.decide.statistics.bounds import lcb_coefficient, lower_confidence_bound
+from darc.decide.statistics.betting import betting_bound
+from darc.decide.statistics.bounds import lcb_coefficient
 from darc.ratings.simulated import Preset, proxy_scores, simulate
 from darc.typing import Array
 
@@ -98,17 +99,16 @@ def lower_bounds(decisions: Decisions, bound: str, scale: tuple[float, float]) -
     Returns:
         The bounds (P,).
     """
+    candidates = decisions.pools.present.sum(axis=1)
+    if bound == "certificate":
+        samples = decisions.pools.samples[np.arange(len(decisions.index)), 0, decisions.index]
+        return betting_bound(samples, candidates=candidates, bounds=scale, delta=DELTA)
     statistics = decisions.statistics
     mean = chosen_values(np.asarray(statistics.mean), decisions.index)
     sigma = np.nan_to_num(chosen_values(np.asarray(statistics.sigma), decisions.index))
     count = chosen_values(np.asarray(statistics.count), decisions.index)
-    candidates = decisions.pools.present.sum(axis=1)
-    if bound == "lcb score":
-        factor = lcb_coefficient(np.maximum(count, 1), candidates=candidates, delta=DELTA)
-        return np.asarray(mean - factor * sigma)
-    return lower_confidence_bound(
-        mean, sigma, count, candidates=candidates, bounds=scale, delta=DELTA
-    )
+    factor = lcb_coefficient(np.maximum(count, 1), candidates=candidates, delta=DELTA)
+    return np.asarray(mean - factor * sigma)
 
 
 def _note(kind: str, bound: str, rows: Rows) -> str:

@@ -109,6 +109,28 @@ def tail_change_columns(contest: Contest, among: Mask) -> dict[str, Array]:
     return _interval_columns(contest, contest.settings.tail_name, difference)
 
 
+def worst_group_columns(contest: Contest, among: Mask) -> dict[str, Array]:
+    """The mean over prompts of the group of raters that likes the choice least, and its change.
+
+    Of each prompt those groups count that judged the choice of every method.
+
+    Args:
+        contest: The contest.
+        among: The prompts of each split (R, P).
+
+    Returns:
+        The mean, the change and both ends of its interval, each (A,); nothing without groups.
+    """
+    if contest.by_group is None:
+        return {}
+    judged_all = ~np.isnan(contest.by_group).any(axis=1, keepdims=True)
+    lowest = np.fmin.reduce(np.where(judged_all, contest.by_group, np.nan), axis=2)
+    return {
+        "worst_group": mean_over_prompts(lowest, among),
+        **change_columns(contest, lowest, among, "worst_group"),
+    }
+
+
 def _interval_columns(
     contest: Contest, name: str, statistic: Callable[[Array], Array]
 ) -> dict[str, Array]:

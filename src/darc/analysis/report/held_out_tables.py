@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,49 +48,66 @@ def calibration_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
 
 
 def density_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
-    """Densities of the choices' held-out samples on a common grid, by scorer on its raw scale."""
+    """Densities of the choices' held-out samples, with their means and standard deviations.
+
+    Scorers are on their raw scales, each with a grid of its own that methods and subsets share.
+    """
     rows: list[Record] = []
     for scorer in range(contest.rewards.shape[2]):
-        grid, samples = _held_out_samples(contest, halves, scorer)
-        name = ""
-        if scorer < len(contest.ratings.scorers):
-            name = contest.ratings.scorers[scorer]
-        for method, counts in zip(contest.methods, samples, strict=True):
+        samples = _held_out_samples(contest, halves, scorer)
+        for (subset, method), counts in samples.counts.items():
             if not counts:
                 continue
-            heights = density(np.repeat([*counts], [*counts.values()]), grid)
-            for x, height in zip(grid, heights, strict=True):
-                row: Record = {
-                    "source": contest.ratings.name,
-                    "scorer": name,
-                    "method": method,
-                    "x": x,
-                    "density": height,
-                }
-                rows.append(row)
+            values = np.repeat([*counts], [*counts.values()])
+            head: Record = {
+                "source": contest.ratings.name,
+                "scorer": samples.scorer,
+                "subset": subset,
+                "method": method,
+                "mean": float(values.mean()),
+                "sigma": float(values.std(ddof=1)) if values.size > 1 else float("nan"),
+            }
+            heights = density(values, samples.grid)
+            for x, height in zip(samples.grid, heights, strict=True):
+                rows.append({**head, "x": x, "density": height})
     return table("densities", rows)
 
 
-def _held_out_samples(
-    contest: Contest, halves: Iterable[Halves], scorer: int
-) -> tuple[Array, list[Counter[float]]]:
-    """The grid of one scorer, and the held-out samples of each method's choices.
+@dataclass(frozen=True)
+class _HeldOutSamples:
+    """The held-out samples of one scorer.
 
     The same samples come back in many splits, so only different ones are kept, with how often they
     came.
     """
+
+    scorer: str
+    grid: Array
+    #: By subset and method.
+    counts: dict[tuple[str, str], Counter[float]]
+
+
+def _held_out_samples(contest: Contest, halves: Iterable[Halves], scorer: int) -> _HeldOutSamples:
     low = np.inf
     high = -np.inf
-    samples = [Counter[float]() for _ in contest.methods]
+    name = ""
+    subsets = contest.subsets
+    counts = {
+        (subset, method): Counter[float]() for subset in subsets for method in contest.methods
+    }
     prompts = np.arange(len(contest.ratings.prompt_ids))
-    for half, choices in zip(halves, contest.choice, strict=True):
+    for split, (half, choices) in enumerate(zip(halves, contest.choice, strict=True)):
         judge = half.judge.samples[:, scorer]
         low = np.nanmin(judge, initial=low)
         high = np.nanmax(judge, initial=high)
-        for counts, choice in zip(samples, choices, strict=True):
-            chosen = judge[prompts, np.maximum(choice, 0)][choice >= 0]
-            counts.update(chosen[~np.isnan(chosen)].tolist())
-    return np.linspace(low, high, POINTS), samples
+        if scorer < len(half.judge.scorers):
+            name = half.judge.scorers[scorer]
+        for method, choice in zip(contest.methods, choices, strict=True):
+            chosen = judge[prompts, np.maximum(choice, 0)]
+            for subset, mask in subsets.items():
+                values = chosen[mask[split] & (choice >= 0)]
+                counts[subset, method].update(values[~np.isnan(values)].tolist())
+    return _HeldOutSamples(name, np.linspace(low, high, POINTS), counts)
 
 
 def density(values: Array, grid: Array) -> Array:

@@ -85,6 +85,8 @@ def draw_gains(source: str, frame: Frame) -> Picture | None:
 def draw_ridges(source: str, frame: Frame) -> Picture:
     """Draw one ridge per rule with Best-of-K's outline, one panel per scorer.
 
+    The ridges are of the high-variance prompts, or of all prompts if there are none of these.
+
     Args:
         source: The source.
         frame: The rows of the table "densities" of this source.
@@ -92,11 +94,13 @@ def draw_ridges(source: str, frame: Frame) -> Picture:
     Returns:
         The picture.
     """
+    subset = distinct_cells(frame, "subset")[-1]
+    frame = frame.where(subset=subset)
     scorers = frame_parts(frame, "scorer")
     methods = distinct_cells(frame, "method")
     columns = min(MAX_COLUMNS, len(scorers))
     rows = -(-len(scorers) // columns)
-    width = 7.2 if columns == 1 else 1.4 + 2.9 * columns
+    width = 8.2 if columns == 1 else 1.4 + 3.9 * columns
     figure = new_figure(width, (1.3 + 0.36 * len(methods)) * rows)
     grid = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
     for axes, (scorer, scorer_rows) in zip(grid, scorers, strict=False):
@@ -105,7 +109,7 @@ def draw_ridges(source: str, frame: Frame) -> Picture:
         axes.grid(visible=False, axis="y")
     for axes in grid[len(scorers) :]:
         axes.set_visible(False)
-    return captioned_picture("ridges", source, figure)
+    return captioned_picture("ridges", source, figure, subset=WORDS["subsets"][subset])
 
 
 @dataclass(frozen=True)
@@ -114,13 +118,20 @@ class _Density:
 
     x: list[float]
     heights: list[float]
+    #: The mean and the standard deviation of the samples, or nothing.
+    label: str = ""
 
 
 def _draw_ridge_panel(axes: Any, frame: Frame, methods: list[str]) -> None:
     densities = {}
     for method in methods:
         rows = frame.where(method=method)
-        densities[method] = _Density(numbers(rows, "x"), numbers(rows, "density"))
+        label = ""
+        if len(rows):
+            mean = numbers(rows, "mean")[0]
+            sigma = numbers(rows, "sigma")[0]
+            label = f"\u03bc {mean:.2f}  \u03c3 {sigma:.2f}"
+        densities[method] = _Density(numbers(rows, "x"), numbers(rows, "density"), label)
     highest = max((max(d.heights) for d in densities.values() if d.heights), default=1.0) or 1.0
     baseline = densities.get(BASELINE, _Density([], []))
     for number, (method, density) in enumerate(densities.items()):
@@ -143,6 +154,16 @@ def _draw_ridge_panel(axes: Any, frame: Frame, methods: list[str]) -> None:
                 zorder=layer + 1,
             )
         axes.axhline(floor, color=PALE, linewidth=0.6, zorder=layer)
+        axes.text(
+            1.01,
+            floor + 0.05,
+            density.label,
+            transform=axes.get_yaxis_transform(),
+            color=color,
+            fontsize=8.5,
+            va="bottom",
+            clip_on=False,
+        )
     visible = [
         x
         for density in densities.values()
@@ -151,7 +172,8 @@ def _draw_ridge_panel(axes: Any, frame: Frame, methods: list[str]) -> None:
     ]
     if visible and min(visible) < max(visible):
         axes.set_xlim(min(visible), max(visible))
-    axes.set_yticks(range(len(methods)), reversed(methods))
+    names = ["Best-of-K" if method == BASELINE else method for method in methods]
+    axes.set_yticks(range(len(methods)), reversed(names))
     axes.set_ylim(-0.15, len(methods) - 1 + RIDGE_HEIGHT + 0.1)
 
 

@@ -17,6 +17,7 @@ from darc.analysis.report.contest_columns import (
     tail_change_columns,
     win_and_change_columns,
     win_columns,
+    worst_group_columns,
 )
 from darc.decide.statistics import risk
 from darc.typing import Array, Mask
@@ -56,6 +57,7 @@ def human_table(contest: Contest) -> Frame:
             **change_columns(contest, contest.risk, among, "sigma"),
             **change_columns(contest, contest.tradeoff, among, "tradeoff"),
             **tail_change_columns(contest, among),
+            **worst_group_columns(contest, among),
         }
         rows += method_rows(contest, among, columns, subset=subset)
     return table("human", rows, described=describe_contest(contest), **dict(contest.settings))

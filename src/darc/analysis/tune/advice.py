@@ -60,6 +60,9 @@ def advise(ratings: Ratings, objective: Objective | None = None, **options: Any)
         ratings: The ratings.
         objective: What to raise.
         **options: Those of `tune`, whose cost this has.
+
+    Returns:
+        The advice, with the numbers it is based on if the rules could be tested.
     """
     try:
         return recommend(tune(ratings, objective, **options))
@@ -92,6 +95,12 @@ def recommend(tuned: Tuned) -> Advice:
     Where no rule has one, it is `auto`, which falls back to near Best-of-K; or `mean`, where
     `auto` was not compared or loses beyond noise. Where Best-of-K breaks a risk cap, it is the
     rule with the largest held-out mean of those that keep it and have less sigma beyond noise.
+
+    Args:
+        tuned: What `tune` returned.
+
+    Returns:
+        The advice.
     """
     cap = tuned.objective.risk_cap
     if cap is not None and tuned.sigma > cap:

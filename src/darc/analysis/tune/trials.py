@@ -82,7 +82,7 @@ class Trial:
 def draw_trials(
     ratings: Ratings,
     needs_sigma: bool,
-    repeats: int = 10,
+    splits: int = 10,
     seed: int = 0,
     split: str = "auto",
     calibrations: Calibrations | None = None,
@@ -92,7 +92,7 @@ def draw_trials(
     Args:
         ratings: The ratings to split.
         needs_sigma: Whether a candidate must have a sigma on the judging half to take part.
-        repeats: How many splits to draw.
+        splits: How many splits to draw.
         seed: Seed of the first split.
         split: What is split, see `Ratings.split_unit`.
         calibrations: What methods go by that would learn otherwise.
@@ -102,13 +102,13 @@ def draw_trials(
     if ratings.has_raters and calibrations is None:
         systems = "recurring"
     count = 0
-    for split_seed in range(seed, seed + _MAX_ATTEMPTS * repeats):
+    for split_seed in range(seed, seed + _MAX_ATTEMPTS * splits):
         trial = _trial_of(ratings.halves(unit, split_seed), needs_sigma, systems, split_seed)
         if trial is None:
             continue
         yield trial
         count += 1
-        if count == repeats:
+        if count == splits:
             return
 
 

@@ -93,7 +93,7 @@ class Tuned:
     selects: float
     #: The number of folds of prompts, and of splits into halves.
     folds: int
-    repeats: int
+    splits: int
     #: The number of methods that were tried.
     tried: int
     seed: int
@@ -105,7 +105,7 @@ class _TrialPlan:
 
     ratings: Ratings
     objective: Objective
-    repeats: int
+    splits: int
     seed: int
     split: str
     calibrations: Calibrations | None
@@ -115,7 +115,7 @@ class _TrialPlan:
         return draw_trials(
             self.ratings,
             self.objective.needs_risk,
-            self.repeats,
+            self.splits,
             self.seed,
             self.split,
             self.calibrations,
@@ -139,7 +139,7 @@ def tune(
     rules: Sequence[str] | None = None,
     size: str = "coarse",
     folds: int = 5,
-    repeats: int = 10,
+    splits: int = 10,
     seed: int = 0,
     split: str = "auto",
     calibrations: Calibrations | None = None,
@@ -159,7 +159,7 @@ def tune(
         rules: The names of the rules.
         size: How fine the grids are, "coarse" or "fine".
         folds: The number of folds of the prompts.
-        repeats: The number of splits of the samples into halves.
+        splits: The number of splits of the samples into halves.
         seed: Seed of the splits, the folds and the order of candidates.
         split: What is split into halves, see `Ratings.split_unit`.
         calibrations: What rules that learn go by; without it they learn from a split's selecting
@@ -167,12 +167,15 @@ def tune(
         caution: The caution of the rules that have one, of which at least one must be tuned.
         progress: Called after every method that was tried.
 
+    Returns:
+        For each rule its best setting and the held-out gain over Best-of-K.
+
     Raises:
-        InputError: The ratings are too few, or a rule cannot be tuned on them.
+        InputError: If the ratings are too few, or a rule cannot be tuned on them.
     """
     ratings = ratings.shuffled(seed)
-    if folds < 2 or repeats < 1:
-        raise InputError(f"{folds} folds and {repeats} repeats", "use at least 2 and 1")
+    if folds < 2 or splits < 1:
+        raise InputError(f"{folds} folds and {splits} splits", "use at least 2 and 1")
     names, not_tuned = _rules_to_tune(ratings, rules)
     parameters = {}
     if caution is not None:
@@ -181,7 +184,7 @@ def tune(
     parse_methods(names, parameters, calibrations=calibrations)
     objectives = [objective] if objective else [Objective(), Objective("mean")]
     plans = [
-        _TrialPlan(ratings, candidate, repeats, seed, split, calibrations)
+        _TrialPlan(ratings, candidate, splits, seed, split, calibrations)
         for candidate in objectives
     ]
     plan, sizes = _first_usable(plans)
@@ -224,7 +227,7 @@ def tune(
         left_out=len(usable) - len(prompts),
         selects=sizes.selects,
         folds=folds,
-        repeats=len(sizes.usable),
+        splits=len(sizes.usable),
         tried=sum(len(rule.surface) for rule in result.rules),
         seed=seed,
     )

@@ -12,7 +12,10 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge, Gt, Lt
 
+from darc.decide.evidence.groups import GroupModel
+from darc.decide.evidence.promise import Promise
 from darc.decide.model import components
+from darc.decide.model.judge_weights import JudgeWeights
 from darc.decide.model.spread import DEFAULT_PRIOR, SpreadPrior
 from darc.errors import InputError
 from darc.files import name_in_errors
@@ -32,6 +35,8 @@ LOST = -1.5
 THREE_RATINGS = 3
 # The weight of disagreement where nothing has been learnt.
 DEFAULT_WEIGHT = 0.06
+# Fields that are written only where another command has added them.
+ADDED_FIELDS = ("promise", "judges", "groups")
 # Fields that version 1 did not have; a file of version 1 gets their defaults.
 NEW_FIELDS = ("spread_alike", "sigma_df_factor", "share_different", "earned")
 
@@ -74,6 +79,9 @@ class Calibration:
     earned: bool = True
     #: What a unit of sigma is worth in units of mean.
     lam: Amount = 2.0
+    #: What judgements of the answers say about people's ratings; None where there were none, or
+    #: too few prompts to learn it.
+    judges: JudgeWeights | None = None
 
     # What only people read.
 
@@ -82,13 +90,21 @@ class Calibration:
     #: The weight of disagreement and the shrinkage of the mean, by number of ratings.
     weight: Mapping[int, Finite] = field(default_factory=dict, repr=False)
     shrink: Mapping[int, Finite] = field(default_factory=dict, repr=False)
-    #: 95 % intervals of "weight" (at the commonest number of ratings) and "reliability".
+    #: The 95 % interval of "reliability"; older files also have one of "weight".
     intervals: Mapping[str, Pair] = field(default_factory=dict, repr=False)
-    #: Standard errors of the systems' effects on the mean, and of the raters' severities.
+    #: Standard errors of the systems' effects on the mean, and of the raters' severities. One with
+    #: a single rating has none.
     system_errors: Mapping[str, Finite] = field(default_factory=dict, repr=False)
     rater_errors: Mapping[str, Finite] = field(default_factory=dict, repr=False)
     #: Hashes of some of the prompts that it is from, by which to know them again.
     prompts: tuple[str, ...] = field(default=(), repr=False)
+
+    # What other commands add.
+
+    #: Which answers are held back, and what that promises; written by `darc tune --risk`.
+    promise: Promise | None = field(default=None, repr=False)
+    #: By how much groups of raters differ, where the ratings had groups.
+    groups: GroupModel | None = field(default=None, repr=False)
 
     @cached_property
     def name(self) -> str:
@@ -112,7 +128,11 @@ class Calibration:
 
     def to_json(self) -> str:
         """The calibration as JSON."""
-        return json.dumps({"form": FORM, "version": VERSION, **asdict(self)}, indent=1) + "\n"
+        data = asdict(self)
+        for name in ADDED_FIELDS:
+            if data[name] is None:
+                del data[name]
+        return json.dumps({"form": FORM, "version": VERSION, **data}, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str, where: str = "the calibration") -> "Calibration":
@@ -138,7 +158,7 @@ class Calibration:
                 "use the DARC that made it, or make it again with darc calibrate",
             )
         names = {calibration_field.name for calibration_field in fields(cls)}
-        optional = {"prompts"}
+        optional = {"prompts", *ADDED_FIELDS}
         if version == 1:
             optional |= {*NEW_FIELDS}
         for name in names - data.keys() - optional:

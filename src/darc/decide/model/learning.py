@@ -9,12 +9,12 @@ import numpy as np
 
 from darc.decide.ids import UNKNOWN, Ids
 from darc.decide.model import components
-from darc.decide.model.calibration import THREE_RATINGS, Calibration, Pair
+from darc.decide.model.calibration import THREE_RATINGS, Calibration
 from darc.decide.model.components import Features
 from darc.decide.model.severity import inflation, severity, shared_noise
 from darc.decide.model.spread import DEFAULT_PRIOR, spread_posterior, summarize
 from darc.decide.statistics.summary import c4
-from darc.typing import Array, Integers, Mask
+from darc.typing import Array, Mask
 
 # Above this z, choosing by disagreement has gained enough to be used with three ratings.
 EARNED = 1.0
@@ -25,10 +25,6 @@ FEWEST_SYSTEMS = 3
 SPLITS = 6
 FEWEST_PROMPTS = 20
 FEWEST_RATINGS = 4
-# Groups of prompts that the jackknife leaves out.
-GROUPS = 20
-# Quantile of the normal distribution for intervals of 95 %.
-NORMAL_95 = 1.96
 # Pools at the default share that the learnt share of different pools stands beside.
 PRIOR_POOLS = 20.0
 SHARE_ROUNDS = 50
@@ -273,59 +269,6 @@ def cross_check(features: Features, weight: Array) -> float:
     if len(gain) < FEWEST_PROMPTS or not gain.std() > 0:
         return 0.0
     return float(gain.mean() / (gain.std() / np.sqrt(len(gain))))
-
-
-def with_intervals(
-    calibration: Calibration, ratings: Array, raters: Ids | None, systems: Ids | None
-) -> Calibration:
-    """Add 95 % intervals of the weight of disagreement and of its reliability.
-
-    By the jackknife over `GROUPS` groups of prompts; the weight is that at the commonest count.
-
-    Args:
-        calibration: What `learn` returned.
-        ratings: The ratings that it is from, (P, K, n).
-        raters: Who gave each rating.
-        systems: What wrote each candidate.
-    """
-    groups = min(GROUPS, len(ratings))
-    if groups < 3:
-        return calibration
-    most = ratings.shape[2]
-    counts = np.bincount((~np.isnan(ratings)).sum(axis=-1).ravel())
-    counts[0] = 0
-    commonest = int(counts.argmax())
-    group_of_prompt = np.random.default_rng(0).permutation(len(ratings)) % groups
-    estimates = []
-    for group in range(groups):
-        rest = np.flatnonzero(group_of_prompt != group)
-        part = _learn_components(Features(ratings[rest]), _part(raters, rest), _part(systems, rest))
-        part = replace(
-            part, lam=calibration.lam, check=calibration.check, earned=calibration.earned
-        )
-        weight, _ = part.by_count(most)
-        estimates.append((weight[commonest], part.reliability))
-    errors = np.std(estimates, axis=0) * np.sqrt(groups - 1)
-    weight, _ = calibration.by_count(most)
-    intervals: dict[str, Pair] = {
-        "weight": _interval(weight[commonest], errors[0], calibration.lam),
-        "reliability": _interval(calibration.reliability, errors[1], 1.0),
-    }
-    return replace(calibration, intervals=intervals)
-
-
-def _part(ids: Ids | None, rows: Integers) -> Ids | None:
-    """The ids of some prompts, if there are ids."""
-    if ids is None:
-        return None
-    return ids.part(rows)
-
-
-def _interval(estimate: float, error: float, largest: float) -> Pair:
-    """A 95 % interval between 0 and the largest possible value."""
-    low = max(0.0, float(estimate - NORMAL_95 * error))
-    high = min(largest, float(estimate + NORMAL_95 * error))
-    return low, high
 
 
 def _by_name(names: Sequence[str], values: Iterable[Any]) -> dict[str, Any]:

@@ -39,6 +39,8 @@ def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]
     if prompts == 1:
         return {"calibration": DEFAULT}
     ratings = pools.normalized(pools.samples)
+    if "prediction" in pools.side and not pools.about_wording:
+        ratings = ratings - _prediction(pools)[:, None, :, None]
     learnt = [learn(ratings[:, m], pools.raters, pools.systems) for m in range(scorers)]
     if scorers == 1:
         return {"calibration": learnt[0]}
@@ -52,6 +54,7 @@ def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]
     calibrate=_calibrate,
     plan=plans.auto,
     grid=no_knobs,
+    takes=("prediction",),
     aliases={"lam": "caution"},
 )
 def auto(pools: Pools, *, caution: Caution = MEDIUM, calibration: Given = None) -> Choice:
@@ -63,8 +66,9 @@ def auto(pools: Pools, *, caution: Caution = MEDIUM, calibration: Given = None) 
     `calibration` has learnt. A candidate that another one betters nearly everywhere is ruled out.
     Many prompts without a `calibration` are learnt from; one prompt is decided by a fixed default.
     Rater ids take out severity, system ids use what is known of a system. Several scorers, each
-    with its own calibration, are hedged by a soft minimum (gamma). Scores of rewrites tell of
-    wording, not of people: for them disagreement has its small or learnt weight only.
+    with its own calibration, are hedged by a soft minimum (gamma). What judges predict of people's
+    ratings (side input `prediction`) is what a candidate is drawn towards. Scores of rewrites tell
+    of wording, not of people: for them disagreement has its small or learnt weight only.
     """
     level = parse_caution(caution)
     by_scorer = calibrations(calibration, pools.shape[1])
@@ -144,6 +148,8 @@ def _shrink(
     effect = np.zeros((1, 1))
     if pools.systems is not None:
         effect = pools.systems.numbers(calibration.systems, (0.0, 0.0))[..., 0]
+    if "prediction" in pools.side:
+        effect = effect + _prediction(pools)
     _, by_count = calibration.by_count(int(count.max(initial=1)))
     shrinkage = by_count[count]
     # The average is that of candidates with a spread, unless hardly any has one.
@@ -157,6 +163,11 @@ def _shrink(
         # Ranks do not say how much a weighted rating counts.
         is_out = np.zeros(count.shape, dtype=bool)
     return _ScorerView(summary, shrunken, shrinkage, is_out)
+
+
+def _prediction(pools: Pools) -> Array:
+    """What judges predict of each candidate as a deviation from its prompt, (P, K)."""
+    return np.nan_to_num(pools.side_input("prediction"))
 
 
 def _summary(pools: Pools, ratings: Array, scorer: int) -> RatingSummary:
@@ -374,11 +385,18 @@ def _mean_words(pools: Pools, by_scorer: Sequence[Calibration], prompts: int) ->
     if pools.raters is not None and any(calibration.raters for calibration in by_scorer):
         mean = "mean with raters' severity taken out"
     words = np.array(
-        [mean, f"{mean} after shrinking", f"{mean} after shrinking towards its system's"]
+        [
+            mean,
+            f"{mean} after shrinking",
+            f"{mean} after shrinking towards its system's",
+            f"{mean} after shrinking towards what the judges predict",
+        ]
     )
     kind = np.where(_is_ragged(pools), 1, 0)
     if pools.systems is not None and any(calibration.systems for calibration in by_scorer):
         kind = np.full(prompts, 2)
+    if "prediction" in pools.side:
+        kind = np.full(prompts, 3)
     return np.asarray(words[kind])
 
 

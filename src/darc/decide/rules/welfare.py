@@ -20,18 +20,38 @@ def borda(pools: Pools) -> Choice:
     """Largest mean over raters of the share of other candidates that they rate lower (Borda).
 
     Only each rater's order counts; a tie counts half. A rater is an id, or a sample's place where
-    there are no ids. J.-C. de Borda, Memoire sur les elections au scrutin (1784). O(P K^2 n).
+    there are no ids. J.-C. de Borda, Memoire sur les elections au scrutin (1784). Sorts.
     """
     ratings = by_rater(pools)
-    gap = ratings[:, :, None] - ratings[:, None]
-    comparable = ~np.isnan(gap) & ~np.eye(ratings.shape[1], dtype=bool)[..., None]
-    below = np.where(comparable, (np.sign(gap) + 1) / 2, 0.0).sum(axis=2)
-    others = comparable.sum(axis=2)
+    rated = ~np.isnan(ratings)
+    others = np.where(rated, rated.sum(axis=1, keepdims=True) - 1, 0)
+    below = np.where(rated, _count_below(ratings), 0.0)
     voted = others > 0
     share = np.where(voted, below / np.maximum(others, 1), 0.0).sum(axis=2)
     # Whom nobody compared is as good as the average.
     mean_share = share / np.maximum(voted.sum(axis=2), 1)
     return largest(pools, np.where(voted.any(axis=2), mean_share, 0.5))
+
+
+def _count_below(ratings: Array) -> Array:
+    """How many candidates each rater ranks below each one, a tie counting half; (P, K, n).
+
+    Missing ratings (NaN) sort last, so that they are below nobody.
+    """
+    order = np.argsort(ratings, axis=1, kind="stable")
+    ordered = np.take_along_axis(ratings, order, axis=1)
+    count = ratings.shape[1]
+    places = np.arange(count)[None, :, None]
+    differs = ordered[:, 1:] != ordered[:, :-1]
+    edge = np.ones_like(ordered[:, :1], dtype=bool)
+    begins = np.concatenate([edge, differs], axis=1)
+    ends = np.concatenate([differs, edge], axis=1)
+    first = np.maximum.accumulate(np.where(begins, places, 0), axis=1)
+    last_places = np.where(ends, places, count)[:, ::-1]
+    last = np.minimum.accumulate(last_places, axis=1)[:, ::-1]
+    below = np.empty_like(ratings)
+    np.put_along_axis(below, order, (first + last) / 2, axis=1)
+    return below
 
 
 def averaged(pools: Pools) -> Array:

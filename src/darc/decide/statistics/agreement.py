@@ -52,9 +52,8 @@ def alpha_interval(
 ) -> tuple[float, float]:
     """Percentile bootstrap interval (low, high) of alpha, resampling whole units.
 
-    Resamples without variation are left out; (NaN, NaN) when
-    that is all of them. O(resamples x units), times the distinct values unless the level is
-    interval.
+    Resamples without variation are left out; (NaN, NaN) if none remains. O(resamples x units),
+    times the distinct values unless the level is interval.
 
     Args:
         ratings: One row per unit and one column per rater, NaN where a rating is missing.
@@ -65,6 +64,9 @@ def alpha_interval(
 
     Returns:
         The lower and the upper end.
+
+    Raises:
+        InputError: If `resamples` is below 1.
     """
     check_probability("confidence", confidence)
     if resamples < 1:

@@ -72,6 +72,9 @@ def sub_gaussian(
 
     Returns:
         The bound of each candidate.
+
+    Raises:
+        InputError: If nu is negative or not finite.
     """
     if not (math.isfinite(nu) and nu >= 0):
         raise InputError(f"nu is {nu}", "nu must be finite and at least 0")
@@ -90,7 +93,10 @@ def lower_confidence_bound(
     bounds: ArrayLike,
     delta: float = 0.05,
 ) -> Array:
-    """Certified lower bound on all K true means at once, with probability 1 - delta.
+    """Lower bound on all K true means at once, from their statistics alone.
+
+    It holds with probability 1 - delta. `betting_bound`, which sees the samples themselves, is
+    tighter; certificates have that one.
 
     The larger of `empirical_bernstein` and `sub_gaussian` (nu = (b - a)/2), each at delta/2, and
     never below a. n = 1 leaves the second alone, n = 0 gives a; otherwise NaN in gives NaN out.

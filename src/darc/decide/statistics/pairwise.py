@@ -173,6 +173,9 @@ def scalarize(
 
     Returns:
         One score per candidate and rater, (K, R).
+
+    Raises:
+        UnknownName: If there is no such method.
     """
     if method not in _METHODS:
         raise UnknownName("pairwise method", method, _METHODS)

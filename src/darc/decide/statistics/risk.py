@@ -6,7 +6,7 @@ Results have the leading shape; no samples at all give NaN.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from darc.decide.statistics.arrays import (
     as_samples,
@@ -227,6 +227,9 @@ def bootstrap_interval(
 
     Returns:
         The lower and the upper end for each row, each (...).
+
+    Raises:
+        InputError: If `resamples` is below 1.
     """
     level = check_level("beta", beta)
     check_probability("confidence", confidence)
@@ -244,27 +247,6 @@ def bootstrap_interval(
             result[:, index] = np.quantile(entropic_value(resampled, level), edges)
     low, high = result.reshape(2, *samples.shape[:-1])
     return low, high
-
-
-def small_sample(beta: float, sigma: ArrayLike, count: ArrayLike) -> NDArray[np.bool_]:
-    """Whether n samples are too few for this beta: beta * sigma > sqrt(5 log(n / 3.5)).
-
-    On that line the plug-in value misses about 30 % of a Gaussian's risk premium, beyond it more;
-    with n <= 3 it always does. False where sigma is undefined.
-
-    Args:
-        beta: Risk aversion, from 0 up; infinity is allowed.
-        sigma: Standard deviation of the samples (ddof = 1).
-        count: The number of samples.
-
-    Returns:
-        Whether the samples are too few, broadcast over the arguments.
-    """
-    spread = np.nan_to_num(np.asarray(sigma, dtype=np.float64), nan=0.0)
-    with np.errstate(over="ignore"):
-        strength = min(beta, LARGEST) * spread
-    room = np.log(np.maximum(np.asarray(count, dtype=np.float64), 3.5) / 3.5)
-    return np.asarray(strength > np.sqrt(5.0 * room))
 
 
 def _columns(

@@ -50,6 +50,9 @@ def statistics(
 
     Returns:
         Statistics (K,), or (P, K) for four dimensions.
+
+    Raises:
+        InputError: If the scores have another number of dimensions.
     """
     samples = as_samples(scores, mask)
     if samples.ndim not in (2, 3, 4):

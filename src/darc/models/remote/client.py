@@ -125,6 +125,10 @@ class AsyncClient:
         """Whether a server may be called now."""
         return bool(self.urls_in_use())
 
+    def urls(self) -> list[str]:
+        """The URLs of all servers."""
+        return [endpoint.url for endpoint in self._balancer.endpoints]
+
     def urls_in_use(self) -> list[str]:
         """The URLs that are not left alone at present."""
         return [endpoint.url for endpoint in self._balancer.available()]
@@ -135,6 +139,8 @@ class AsyncClient:
         parse: Callable[[Any], Result],
         body: Any = None,
         headers: Mapping[str, str] | None = None,
+        *,
+        retry: bool = True,
     ) -> Result:
         """Send JSON and read the JSON that answers it.
 
@@ -144,6 +150,7 @@ class AsyncClient:
                 should be, with words that complete "answered with ...".
             body: What to POST; None for a GET.
             headers: More headers.
+            retry: Whether a failed call may be tried again.
 
         Returns:
             What `parse` returns.
@@ -171,6 +178,7 @@ class AsyncClient:
             read,
             headers={**JSON_HEADERS, **(headers or {})},
             content=content,
+            retry=retry,
             seconds=self.timeout,
         )
 

@@ -12,6 +12,7 @@ from darc.models.remote.client import AsyncClient
 from darc.models.remote.errors import Rejected
 from darc.models.remote.gathering import gather_or_cancel
 from darc.models.remote.protocol import (
+    RESPONSE_FORMAT,
     adapt_body,
     chat_body,
     read_choices,
@@ -47,8 +48,11 @@ class OpenAIModel(Closing):
     ) -> None:
         self.name, self.url = parse_address(address)
         self.version = f"{self.name}@{self.url}"
-        #: The fields that the server turned out not to support: n, logprobs, max_tokens.
+        #: The fields that the server turned out not to support: n, logprobs, max_tokens,
+        #: response_format.
         self.unsupported: frozenset[str] = frozenset()
+        #: Whether the server is known to take the JSON schema of an answer, or to refuse it.
+        self.knows_schema_support = False
         if not n:
             self.unsupported = frozenset({"n"})
         self.client = client or AsyncClient(self.url, **options)
@@ -84,13 +88,16 @@ class OpenAIModel(Closing):
         return self.run(self.complete_async(requests, report))
 
     async def complete_async(
-        self, requests: Sequence[Request], report: Report | None = None
+        self, requests: Sequence[Request], report: Report | None = None, *, retry: bool = True
     ) -> list[Completion]:
-        """`complete`, awaited; the calls are made at once, within the client's concurrency."""
+        """`complete`, awaited; the calls are made at once, within the client's concurrency.
+
+        Without `retry` a call that fails is not tried again.
+        """
         count = make_counter(report, len(requests))
 
         async def complete_one(request: Request) -> Completion:
-            choices = await self.choices(chat_body(self.name, request))
+            choices = await self.choices(chat_body(self.name, request), retry=retry)
             count(choices[0])
             return choices[0]
 
@@ -134,11 +141,12 @@ class OpenAIModel(Closing):
         pairs = zip(requests, seeds, strict=True)
         return await gather_or_cancel([sample_one(*pair) for pair in pairs])
 
-    async def choices(self, body: Mapping[str, Any]) -> list[Completion]:
+    async def choices(self, body: Mapping[str, Any], *, retry: bool = True) -> list[Completion]:
         """Send a body, without the fields that the server does not support.
 
         Args:
             body: The body of a chat completion.
+            retry: Whether a call that fails is tried again.
 
         Returns:
             At least one completion.
@@ -156,16 +164,30 @@ class OpenAIModel(Closing):
         while True:
             try:
                 completions = await self.client.ask(
-                    CHAT_PATH, read_choices, adapt_body(body, unsupported), headers
+                    CHAT_PATH, read_choices, adapt_body(body, unsupported), headers, retry=retry
                 )
             except Rejected as problem:
                 field = unsupported_field(problem, unsupported)
+                if not field and self._may_refuse_schema(problem, body, unsupported):
+                    field = RESPONSE_FORMAT
                 if not field:
                     raise
                 unsupported |= {field}
             else:
                 self.unsupported |= unsupported
+                self.knows_schema_support |= RESPONSE_FORMAT in body
                 return completions
+
+    def _may_refuse_schema(
+        self, problem: Rejected, body: Mapping[str, Any], unsupported: frozenset[str]
+    ) -> bool:
+        """Whether a server refused a request perhaps because of the first schema that it got."""
+        is_first_schema = RESPONSE_FORMAT in body and not self.knows_schema_support
+        return (
+            is_first_schema
+            and RESPONSE_FORMAT not in unsupported
+            and problem.status in (400, 422, 501)
+        )
 
     async def models(self) -> list[str]:
         """The names of the models that the server lists."""

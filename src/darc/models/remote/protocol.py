@@ -11,9 +11,13 @@ from darc.models.remote.errors import Malformed, Rejected
 
 TOKEN_LIMIT = "max_tokens"
 NEWER_TOKEN_LIMIT = "max_completion_tokens"
+RESPONSE_FORMAT = "response_format"
+# Servers write very small probabilities in different ways.
+_LOWEST_LOG_PROBABILITY = -100.0
 
 # Where servers put the reasoning that comes before an answer.
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
+_SCHEMA = re.compile(r"response_format|json_schema|structured output|guided|grammar", re.IGNORECASE)
 _LOGPROBS = re.compile(r"\b(?:top_)?logprobs\b")
 
 
@@ -25,7 +29,7 @@ def unsupported_field(problem: Rejected, unsupported: Set[str]) -> str:
         unsupported: The fields that it is known not to support, which are not sent any more.
 
     Returns:
-        "logprobs", "max_tokens", or an empty string if the error names neither.
+        "logprobs", "max_tokens", "response_format", or an empty string if the error names none.
     """
     if problem.status not in (400, 422):
         return ""
@@ -33,6 +37,8 @@ def unsupported_field(problem: Rejected, unsupported: Set[str]) -> str:
         return "logprobs"
     if TOKEN_LIMIT not in unsupported and NEWER_TOKEN_LIMIT in problem.server_message:
         return TOKEN_LIMIT
+    if RESPONSE_FORMAT not in unsupported and _SCHEMA.search(problem.server_message):
+        return RESPONSE_FORMAT
     return ""
 
 
@@ -41,8 +47,8 @@ def adapt_body(body: Mapping[str, Any], unsupported: Set[str]) -> dict[str, Any]
 
     Args:
         body: The request.
-        unsupported: The fields. Log-probabilities are left out, and the token limit is called by
-            its newer name.
+        unsupported: The fields. Log-probabilities and the form of the answer are left out, and the
+            token limit is called by its newer name.
 
     Returns:
         The request that the server understands.
@@ -51,6 +57,8 @@ def adapt_body(body: Mapping[str, Any], unsupported: Set[str]) -> dict[str, Any]
     if "logprobs" in unsupported:
         adapted.pop("logprobs", None)
         adapted.pop("top_logprobs", None)
+    if RESPONSE_FORMAT in unsupported:
+        adapted.pop(RESPONSE_FORMAT, None)
     if TOKEN_LIMIT in unsupported and TOKEN_LIMIT in adapted:
         adapted[NEWER_TOKEN_LIMIT] = adapted.pop(TOKEN_LIMIT)
     return adapted
@@ -67,8 +75,12 @@ def chat_body(model: str, request: Request) -> dict[str, Any]:
         "top_p": request.top_p,
         "seed": request.seed,
         TOKEN_LIMIT: request.max_tokens,
-        "logprobs": True,
     }
+    if request.log_probabilities:
+        body["logprobs"] = True
+    if request.schema is not None:
+        schema = {"name": "reply", "strict": True, "schema": request.schema}
+        body[RESPONSE_FORMAT] = {"type": "json_schema", "json_schema": schema}
     if request.stop:
         body["stop"] = list(request.stop)
     if request.top:
@@ -137,6 +149,7 @@ def _read_choice(
         truncated=choice.get("finish_reason") == "length",
         log_likelihood=mean_log_probability(entries),
         alternatives=alternatives,
+        certainty=self_certainty(entries),
     )
 
 
@@ -216,6 +229,35 @@ def mean_log_probability(entries: Sequence[Mapping[str, Any]]) -> float | None:
     if not log_probabilities:
         return None
     return math.fsum(log_probabilities) / len(log_probabilities)
+
+
+def self_certainty(entries: Sequence[Mapping[str, Any]]) -> float | None:
+    """How far the likeliest tokens at each place are from equally likely.
+
+    Args:
+        entries: The entries of a choice's tokens, with their "top_logprobs".
+
+    Returns:
+        The mean over places of the divergence of the uniform distribution over the k likeliest
+        tokens from their probabilities, in nats; None if they are not given.
+    """
+    divergences = []
+    for entry in entries:
+        top = entry.get("top_logprobs")
+        if not isinstance(top, list):
+            return None
+        log_probabilities = [
+            max(float(token["logprob"]), _LOWEST_LOG_PROBABILITY)
+            for token in top
+            if isinstance(token, dict) and isinstance(token.get("logprob"), int | float)
+        ]
+        if len(log_probabilities) < 2:
+            return None
+        mean = math.fsum(log_probabilities) / len(log_probabilities)
+        divergences.append(-math.log(len(log_probabilities)) - mean)
+    if not divergences:
+        return None
+    return math.fsum(divergences) / len(divergences)
 
 
 def _read_alternatives(entries: Sequence[dict[str, Any]]) -> tuple[dict[str, float], ...]:

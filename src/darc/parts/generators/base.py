@@ -11,6 +11,8 @@ from darc.types import Candidate, Prompt
 
 #: The largest number of tokens of an answer, if neither the user nor the generator names one.
 MAX_TOKENS = 320
+#: How many of the likeliest tokens are asked for where scorers use log-probabilities.
+TOP_TOKENS = 20
 # Every server takes seeds of so many bits.
 _SEED_BITS = 31
 
@@ -28,6 +30,8 @@ class SamplingParameters:
     seed: int = 0
     #: How many candidates to leave out before the k, for generators that `continue`.
     first: int = 0
+    #: How many of the likeliest tokens a server returns at each place.
+    top: int = 0
 
     def __post_init__(self) -> None:
         """Refuse values that nothing can be sampled with."""
@@ -104,6 +108,7 @@ def make_candidate(
         truncated=completion.truncated,
         log_likelihood=completion.log_likelihood,
         seed=seed,
+        certainty=completion.certainty,
     )
 
 

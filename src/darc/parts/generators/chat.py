@@ -9,8 +9,7 @@ from typing import Any
 from darc.errors import InputError
 from darc.models.chat_models import ChatUser
 from darc.models.completion import ChatModel, Report, Request
-from darc.models.embedded import EmbeddedModel
-from darc.models.installed import require
+from darc.models.embedded import open_installed
 from darc.models.remote.address import KEY_ENV
 from darc.models.remote.caller import REQUESTED_MODEL
 from darc.models.remote.openai import OpenAIModel
@@ -21,7 +20,6 @@ from darc.types import Candidate, Prompt
 
 _MAX_LISTED_MODELS = 5
 _PARALLEL_ON_SERVER = 64
-_PARALLEL_EMBEDDED = 16
 
 
 class ChatGenerator(ChatUser):
@@ -104,18 +102,17 @@ def _requests(prompts: Sequence[Prompt], settings: SamplingParameters) -> list[R
             max_tokens=settings.tokens(),
             temperature=settings.temperature,
             top_p=settings.top_p,
+            top=settings.top,
         )
         for prompt in prompts
     ]
 
 
-@generator("embedded")
-def embedded() -> ChatGenerator:
-    """Answers by the installed model; the candidates of all prompts share its slots."""
-    installed = require()
-    return ChatGenerator(
-        EmbeddedModel(installed.path), version=installed.sha256, parallel=_PARALLEL_EMBEDDED
-    )
+@generator("embedded", "[MODEL]")
+def embedded(model: str = "") -> ChatGenerator:
+    """Answers by an installed model; the candidates of all prompts share its slots."""
+    opened = open_installed(model)
+    return ChatGenerator(opened, parallel=opened.slots)
 
 
 @generator("transformers", "MODEL")

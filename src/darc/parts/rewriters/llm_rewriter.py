@@ -32,7 +32,7 @@ _CLOSING_QUOTES = {'"': '"', "“": "”", "'": "'"}
 
 @rewriter("llm", "[MODEL]")
 class LlmRewriter(ChatUser):
-    """Rewrites by a chat model: embedded, transformers:MODEL, or MODEL@URL.
+    """Rewrites by a chat model: embedded, embedded:qwen, transformers:MODEL, or MODEL@URL.
 
     It holds one conversation per proposal, all in one batch. A reply may be half as long again as
     the text and 32 tokens more, or `max_tokens` if that is given.

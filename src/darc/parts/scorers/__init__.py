@@ -1,6 +1,7 @@
 """Scorers of answers to prompts; importing this package registers them.
 
-`relevance`, `fluency`, `form` and `harm` need no language model. `http`, `judge` and `python` use a
+`relevance`, `fluency`, `form` and `harm` need no language model, and `logprob` reads what came
+with the answers. `http`, `judge` and `python` use a
 server, a language model or a function of yours. `reward` (or `transformers`), `dropout` and
 `loglik` need the extra `hf`. `caution` and `head` use what `darc train` fitted. None of them loads
 anything before it is made.
@@ -17,6 +18,7 @@ from darc.parts.scorers.head import Head
 from darc.parts.scorers.http import HttpScorer
 from darc.parts.scorers.judge import Judge
 from darc.parts.scorers.loglik import LogLikelihood
+from darc.parts.scorers.logprob import LogProb
 from darc.parts.scorers.relevance import Relevance
 from darc.parts.scorers.reward import RewardScorer
 
@@ -32,6 +34,7 @@ __all__ = [
     "HttpScorer",
     "Judge",
     "LogLikelihood",
+    "LogProb",
     "Relevance",
     "RewardScorer",
     "Scorer",

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from darc.models.completion import strip_reasoning
 
@@ -19,6 +20,9 @@ _MIN_PROBABILITY = 0.5
 _MAX_TOKENS = 8
 _NUMBER = re.compile(r"(?<![\d.,-])(?:10(?:\.0+)?|\d(?:\.\d+)?)(?![\d]|[.,]\d)")
 _CRITERION_LINE = re.compile(r"\s*(?P<name>.*?)\s*:\s*(?P<grade>10(?:\.0+)?|\d(?:\.\d+)?)\s*")
+_JSON_START = re.compile(r"[{\[]")
+# Only so many characters of a reply are searched for the beginning of a list.
+_MAX_REPLY = 4000
 _LETTER = re.compile(r"\b[AB]\b")
 
 
@@ -54,6 +58,51 @@ def grades_in_text(text: str, criteria: Sequence[str]) -> tuple[float, ...] | No
     if not is_complete or not all(0 <= grade <= MAX_GRADE for grade in grades):
         return None
     return tuple(grades)
+
+
+def grade_lists(text: str, names: Sequence[str], count: int) -> list[list[float]] | None:
+    """Read lists of grades from 0 to 10.
+
+    Args:
+        text: The reply: a JSON object with one list per name or, where there is one name, just the
+            list. Reasoning and other text before it is skipped.
+        names: The names of the lists.
+        count: How many grades each list has.
+
+    Returns:
+        The lists in the order of the names, or None if the reply has another form.
+    """
+    reply = strip_reasoning(text) or ""
+    content = _first_json(reply)
+    if content is None and len(names) == count == 1:
+        # Of a single answer, a number alone is clear enough.
+        content = [grade_in_text(reply)]
+    if isinstance(content, list) and len(names) == 1:
+        content = {names[0]: content}
+    if not isinstance(content, dict):
+        return None
+    lists = [content.get(name) for name in names]
+    if not all(_is_grade_list(values, count) for values in lists):
+        return None
+    return [[float(value) for value in values] for values in lists if values]
+
+
+def _first_json(reply: str) -> Any:
+    """The first JSON object or list in a reply, None if there is none."""
+    decoder = json.JSONDecoder()
+    for match in _JSON_START.finditer(reply[:_MAX_REPLY]):
+        try:
+            content, _ = decoder.raw_decode(reply, match.start())
+        except (ValueError, RecursionError):
+            continue
+        return content
+    return None
+
+
+def _is_grade_list(values: object, count: int) -> bool:
+    if not isinstance(values, list) or len(values) != count:
+        return False
+    return all(_is_number(value) and 0 <= value <= MAX_GRADE for value in values)
 
 
 def _grades_in_json(reply: str, criteria: Sequence[str]) -> list[float]:

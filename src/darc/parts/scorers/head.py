@@ -1,6 +1,7 @@
 """The scorer `head`: a linear preference over embeddings, as `darc train head` fits it."""
 
 import json
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,6 +32,8 @@ _SCHEMA = 1
 # The entries of an embedding are about 1/16; scaled like this, they weigh like the other features.
 _EMBEDDING_SCALE = 16.0
 _CLOSENESS_SCALE = 4.0
+# No file of a preference is larger than this once it is unpacked, in bytes.
+_MAX_UNPACKED = 16 * 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +149,25 @@ def read_preference(path: Path) -> Preference:
     if not path.is_file():
         raise InputError(f"there is no file {path}", "fit one: darc train head PAIRS --out FILE")
     try:
+        _check_unpacked_size(path)
         with np.load(path, allow_pickle=False) as stored:
             schema = int(stored["schema"])
             centre, location, scale = stored["numbers"].tolist()
             weights = np.asarray(stored["weights"], dtype=np.float64)
             report = json.loads(str(stored["report"]))
             model = Preference(str(stored["embedding"]), weights, centre, location, scale, report)
-    except (ValueError, KeyError, TypeError, OSError, EOFError, AttributeError):
+    except Exception:  # zipfile, zlib, numpy and json each have errors of their own
         raise InputError(f"{path} is not a file of darc train head", "check the path") from None
+    if not np.isfinite([*weights.ravel(), centre, location, scale]).all() or weights.ndim != 1:
+        raise InputError(f"{path} is damaged", "fit it again: darc train head")
     if schema != _SCHEMA:
         raise InputError(f"{path} has schema {schema}", "it needs another version of DARC")
     return model
+
+
+def _check_unpacked_size(path: Path) -> None:
+    """Raise a ValueError for a file that would take much memory to read."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(part.file_size for part in archive.infolist())
+    if size > _MAX_UNPACKED:
+        raise ValueError(f"{size} bytes")

@@ -1,10 +1,12 @@
-"""The scorer `judge`: grades by a language model on a server."""
+"""The scorer `judge`: grades by a language model."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from darc.errors import DarcError, InputError
+from darc.models.catalogue import DEFAULT, lookup
 from darc.models.chat_models import EMBEDDED, ChatUser
 from darc.models.completion import ChatModel, Completion, Request
 from darc.models.remote.address import KEY_ENV
@@ -28,13 +30,13 @@ class Unreadable(DarcError):
 
 @scorer("judge", "MODEL@URL")
 class Judge(ChatUser):
-    """Grades from 0 to 10 by a language model on a server.
+    """Grades from 0 to 10 by a language model on a server, or by an installed one.
 
-    It makes one call per answer, at temperature 0. Where the server gives log-probabilities, the
+    It makes one call per answer, at temperature 0. Where the model gives log-probabilities, the
     grade is their mean over the digits, otherwise the number that the model says. A model that says
     no number is asked once more, and then it is an error. The answer stands between markers that it
-    cannot close. The embedded model does not keep to the task and is refused; in Python any chat
-    model can be given.
+    cannot close. The small embedded model does not keep to the task and is refused; embedded:qwen
+    judges without a server. In Python any chat model can be given.
     """
 
     bounds = (0.0, MAX_GRADE)
@@ -62,8 +64,11 @@ class Judge(ChatUser):
         timeout: float = 120.0,
         concurrency: int = 16,
     ) -> None:
-        if isinstance(model, str) and model in EMBEDDED:
-            raise InputError("the embedded model is too small to judge", "write judge:MODEL@URL")
+        if isinstance(model, str) and _is_small_model(model):
+            raise InputError(
+                "the embedded model is too small to judge",
+                "write judge:embedded:qwen or judge:MODEL@URL",
+            )
         super().__init__(model, key_env=key_env, timeout=timeout, concurrency=concurrency)
         self.batch_size = 1 if self.remote else 16
         self.max_tokens = max_tokens
@@ -160,7 +165,9 @@ class Judge(ChatUser):
         return (left_first + 1.0 - right_first) / 2.0
 
     def _requests(self, conversations: Sequence[Sequence[Message]]) -> list[Request]:
-        top_tokens = self.top_tokens if self.remote else 0
+        top_tokens = 0
+        if self.remote or getattr(self.model, "gives_alternatives", False):
+            top_tokens = self.top_tokens
         return [
             Request(
                 messages=messages,
@@ -181,39 +188,47 @@ class Judge(ChatUser):
         )
 
 
+def _is_small_model(text: str) -> bool:
+    name, _, argument = text.partition(":")
+    return name in ("", EMBEDDED) and (not argument or lookup(argument).name == DEFAULT)
+
+
+@dataclass(frozen=True)
+class JudgeTask:
+    """What a judge does for one rater of a panel."""
+
+    #: What the judge is called in files and messages.
+    name: str
+    #: The largest number of tokens of a reply.
+    max_tokens: int
+    #: The description of the rater.
+    view: str = ""
+    #: The criteria by which the rater gives one grade each.
+    criteria: tuple[str, ...] = ()
+    #: The seed of a draw at temperature 1, if the rater is asked repeatedly; None asks at
+    #: temperature 0.
+    draw_seed: int | None = None
+
+
 class PanelJudge(Judge):
     """A judge that grades for one rater of a panel."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        *,
-        name: str,
-        max_tokens: int,
-        view: str = "",
-        criteria: tuple[str, ...] = (),
-        draw_seed: int | None = None,
-    ) -> None:
+    def __init__(self, model: ChatModel, task: JudgeTask) -> None:
         """Prepare a judge; nothing is asked yet.
 
         Args:
             model: The model that judges.
-            name: What the judge is called in files and messages.
-            max_tokens: The largest number of tokens of a reply.
-            view: The description of the rater.
-            criteria: The criteria by which the rater gives one grade each.
-            draw_seed: The seed of a draw at temperature 1, if the rater is asked repeatedly; None
-                asks at temperature 0.
+            task: What it does.
         """
-        super().__init__(model, name=name, max_tokens=max_tokens)
-        self.view = view
-        self.criteria = criteria
-        if draw_seed is not None:
+        super().__init__(model, name=task.name, max_tokens=task.max_tokens)
+        self.view = task.view
+        self.criteria = task.criteria
+        if task.draw_seed is not None:
             self.temperature = 1.0
-            self.seed = draw_seed
+            self.seed = task.draw_seed
             self.top_tokens = 0
-        if criteria:
-            self.ask_again = judge_prompts.reply_instructions(criteria)
+        if task.criteria:
+            self.ask_again = judge_prompts.reply_instructions(task.criteria)
             self.top_tokens = 0
-        task = (self.temperature, self.seed, *criteria, view)
-        self.version = f"{self.version} {task}"
+        settings = (self.temperature, self.seed, *task.criteria, task.view)
+        self.version = f"{self.version} {settings}"

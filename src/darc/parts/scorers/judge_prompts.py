@@ -4,6 +4,7 @@ The texts to be judged stand between markers that they cannot close.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,9 +19,13 @@ ASK_AGAIN: str = _INSTRUCTIONS["again"]
 _CODE_LENGTH = 16
 # What chat templates use to begin or end a turn.
 _CONTROL_TOKEN = re.compile(
-    r"<(?=\|)|(?<=\|)>|<(?=\uff5c)|(?<=\uff5c)>|<(?=/?s>)|<(?=(?:start|end)_of_turn>)|\[(?=/?INST\])",
+    r"<(?=\|)|(?<=\|)>|<(?=\uff5c)|(?<=\uff5c)>|<(?=/?s>)|<(?=(?:start|end)_of_turn>)|\[(?=/?INST\])"
+    r"|\[(?=/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS)\])|<(?=</?SYS>>)|<(?=extra_id_\d+>)"
+    r"|<(?=/?seed:\w+>)|\](?=[~!][bpd]\[?\]?)|<(?=(?:eoh|eoa|eot|eos|bos|eom)>)|<(?=reserved_\d+>)",
     re.IGNORECASE,
 )
+# A line that looks like one of the markers around texts.
+_MARKER = re.compile(r"\[(?=[^\S\n]*(?:BEGIN|END)\b)", re.IGNORECASE)
 
 
 def rating_messages(
@@ -60,13 +65,54 @@ def reply_instructions(criteria: Sequence[str]) -> str:
     return "\n".join([_INSTRUCTIONS["reply_lines"], *lines])
 
 
-def comparison_messages(prompt: Prompt, first: str, second: str) -> tuple[Message, ...]:
+def list_messages(
+    prompt: Prompt, answers: Sequence[str], view: str, names: Sequence[str]
+) -> tuple[Message, ...]:
+    """Write the conversation that asks for the grades of several answers.
+
+    The material comes first and the reader last, so that a server that keeps the beginnings of
+    conversations reads the answers once for all readers.
+
+    Args:
+        prompt: The conversation that the answers belong to.
+        answers: The answers, in the order in which they are shown.
+        view: The description of the reader to grade for; a careful reader if empty.
+        names: The names of the lists of grades in the reply: the criteria, or one name.
+
+    Returns:
+        A system and a user message.
+    """
+    texts = {"CONVERSATION": _conversation(prompt)}
+    for number, answer in enumerate(answers, start=1):
+        texts[f"ANSWER {number}"] = answer
+    reader = _INSTRUCTIONS["careful_list"]
+    if view:
+        reader = _INSTRUCTIONS["particular_list"].format(view=view.strip())
+    form = list_instructions(names, len(answers))
+    task = _INSTRUCTIONS["ask_list"].strip()
+    question = "\n\n".join([delimit(texts), reader.strip(), task, form])
+    return Message("system", _INSTRUCTIONS["rate_list"]), Message("user", question)
+
+
+def list_instructions(names: Sequence[str], count: int) -> str:
+    """Say how the grades of several answers are to be written."""
+    # Small models keep to the order only if each place of the list is named.
+    places = ", ".join(f"grade of ANSWER {number}" for number in range(1, count + 1))
+    lists = ", ".join(f"{json.dumps(name)}: [{places}]" for name in names)
+    form = f"{{{lists}}}"
+    return str(_INSTRUCTIONS["reply_list"]).strip().format(form=form, count=count)
+
+
+def comparison_messages(
+    prompt: Prompt, first: str, second: str, view: str = ""
+) -> tuple[Message, ...]:
     """Write the conversation that asks which of two answers is better.
 
     Args:
         prompt: The conversation that the answers belong to.
         first: Answer A.
         second: Answer B.
+        view: The description of the reader to decide for; a careful reader if empty.
 
     Returns:
         A system and a user message.
@@ -74,7 +120,10 @@ def comparison_messages(prompt: Prompt, first: str, second: str) -> tuple[Messag
     material = delimit(
         {"CONVERSATION": _conversation(prompt), "ANSWER A": first, "ANSWER B": second}
     )
-    question = f"{material}\n\n{_INSTRUCTIONS['ask_letter']}"
+    reader = ""
+    if view:
+        reader = _INSTRUCTIONS["compare_for"].format(view=view.strip())
+    question = f"{material}\n\n{reader}{_INSTRUCTIONS['ask_letter']}"
     return Message("system", _INSTRUCTIONS["compare"]), Message("user", question)
 
 
@@ -107,7 +156,8 @@ def _hash_code(text: str) -> str:
 
 
 def break_control_tokens(text: str) -> str:
-    """Put spaces into what a chat template could take for the end of a turn."""
+    """Put spaces into what could be taken for the end of a turn, or of the text."""
+    text = _MARKER.sub("[ : ", text)
     return _CONTROL_TOKEN.sub(lambda match: f" {match[0]} ", text)
 
 

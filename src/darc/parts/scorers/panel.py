@@ -3,13 +3,22 @@
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from darc.errors import InputError
 from darc.models.completion import ChatModel
-from darc.parts.scorers.judge import Judge, PanelJudge
-from darc.parts.scorers.panel_settings import ABSTAIN, JUDGE, PanelSettings
+from darc.parts.scorers.judge import Judge, JudgeTask, PanelJudge
+from darc.parts.scorers.list_judge import ListJudge
+from darc.parts.scorers.pair_judge import PairJudge
+from darc.parts.scorers.panel_settings import (
+    ABSTAIN,
+    JUDGE,
+    LISTWISE,
+    PAIRWISE,
+    PanelSettings,
+)
 from darc.registry import parse_spec, scorers
+from darc.settings.sampling import PanelMode
 from darc.settings.toml_file import read_toml
 from darc.settings.validation import validate_settings
 
@@ -51,12 +60,23 @@ class Panel:
     #: The judge of the raters that name none, as "judge:MODEL@URL"; empty for the model that writes
     #: the answers.
     model: str = ""
+    #: How raters judge: "listwise" (one call per rater, who grades all answers), "separate" (one
+    #: call per rater and answer) or "pairwise" (comparisons of two answers in both orders).
+    mode: PanelMode = LISTWISE
+    #: In how many waves raters who see all answers are asked; with 2, the second half only if its
+    #: grades are worth asking for.
+    waves: Literal[1, 2] = 1
 
     def __post_init__(self) -> None:
         """Check the panel as its file would be checked."""
         object.__setattr__(self, "raters", tuple(self.raters))
         object.__setattr__(self, "criteria", tuple(self.criteria))
         validate_settings(PanelSettings, self.to_dict())
+        if self.mode == PAIRWISE and self.criteria:
+            raise InputError(
+                "raters who compare pairs give no grades by criteria",
+                "leave out the criteria, or take --panel-mode listwise",
+            )
 
     def __len__(self) -> int:
         return len(self.raters)
@@ -70,6 +90,13 @@ class Panel:
     def needs_model(self) -> bool:
         """Whether some rater is judged by the model that writes the answers."""
         return not self.model and any(not rater.model for rater in self.raters)
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """In which order each rater sees the answers: 0 as they are, 1 reversed; empty if alone."""
+        if self.mode != LISTWISE:
+            return ()
+        return tuple(place % 2 for place in range(len(self)))
 
     def first(self, count: int) -> "Panel":
         """Take the first raters of the panel.
@@ -110,20 +137,24 @@ class Panel:
         """
         models = self._judging_models(own_model)
         judges: list[PanelJudge] = []
-        for rater in self.raters:
+        for place, rater in enumerate(self.raters):
             judging_model = models[rater.model or self.model]
             max_tokens = max(judging_model.max_tokens, _TOKENS_PER_GRADE * len(self.criteria))
             for name, draw_seed in self._repeats_of(rater, seed):
-                judges.append(
-                    PanelJudge(
-                        judging_model.model,
-                        name=name,
-                        max_tokens=max_tokens,
-                        view=rater.view,
-                        criteria=self.criteria,
-                        draw_seed=draw_seed,
-                    )
+                task = JudgeTask(
+                    name=name,
+                    max_tokens=max_tokens,
+                    view=rater.view,
+                    criteria=self.criteria,
+                    draw_seed=draw_seed,
                 )
+                if self.mode == LISTWISE:
+                    is_reversed = self.orders[place] == 1
+                    judges.append(ListJudge(judging_model.model, task, is_reversed=is_reversed))
+                elif self.mode == PAIRWISE:
+                    judges.append(PairJudge(judging_model.model, task))
+                else:
+                    judges.append(PanelJudge(judging_model.model, task))
         return judges
 
     def _judging_models(self, own_model: ChatModel | None) -> dict[str, _JudgingModel]:
@@ -183,4 +214,6 @@ def read_panel(path: Path) -> Panel:
         criteria=settings.criteria,
         missing=settings.missing,
         model=settings.model,
+        mode=settings.mode,
+        waves=settings.waves,
     )

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, Field
 
 from darc.settings.model import SettingsModel
+from darc.settings.sampling import PanelMode
 
 #: What to do when a rater returns no grade: leave it out and flag it.
 ABSTAIN: Final = "abstain"
@@ -13,6 +14,12 @@ ABSTAIN: Final = "abstain"
 PESSIMISTIC: Final = "pessimistic"
 #: What to do when a rater returns no grade: fail the request.
 REFUSE: Final = "refuse"
+#: How raters grade: one call per rater, which sees all answers at once.
+LISTWISE: Final = "listwise"
+#: How raters grade: one call per rater and answer.
+SEPARATE: Final = "separate"
+#: How raters judge: they compare pairs of answers in both orders.
+PAIRWISE: Final = "pairwise"
 #: The name of the scorer that raters are made of.
 JUDGE = "judge"
 _MAX_RATERS = 64
@@ -63,3 +70,5 @@ class PanelSettings(SettingsModel):
     criteria: Annotated[tuple[_Name, ...], AfterValidator(_check_distinct)] = ()
     missing: Literal["abstain", "pessimistic", "refuse"] = ABSTAIN
     model: _JudgeSpec = ""
+    mode: PanelMode = LISTWISE
+    waves: Literal[1, 2] = 1

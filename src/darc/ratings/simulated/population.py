@@ -72,7 +72,15 @@ class _People:
 
 
 def simulate(recipe: Recipe, seed: int = 0) -> Population:
-    """Draw a population; the same recipe and seed give the same numbers."""
+    """Draw a population; the same recipe and seed give the same numbers.
+
+    Args:
+        recipe: What the people and the candidates are like.
+        seed: The seed of all draws.
+
+    Returns:
+        The candidates, their ratings, and what all people really think of them.
+    """
     candidates = _draw_candidates(recipe, np.random.default_rng([seed, _CANDIDATE_STREAM]))
     people = _draw_people(recipe, np.random.default_rng([seed, _PEOPLE_STREAM]))
     noise = np.random.default_rng([seed, _NOISE_STREAM])

@@ -86,8 +86,14 @@ PRESETS = _read_presets()
 def preset(name: str) -> Preset:
     """The preset of this name.
 
+    Args:
+        name: A name that `darc simulate --list` prints.
+
+    Returns:
+        The preset.
+
     Raises:
-        UnknownName: There is none.
+        UnknownName: If there is none.
     """
     if name not in PRESETS:
         raise UnknownName("preset", name, PRESETS)
@@ -97,7 +103,17 @@ def preset(name: str) -> Preset:
 def two_minds(
     prompts: int = 40, candidates: int = 8, raters: int = 9, polarising: float = 0.3
 ) -> Recipe:
-    """Two groups of people who rate everything from 0 to 10, and answers that divide them."""
+    """Two groups of people who rate everything from 0 to 10, and answers that divide them.
+
+    Args:
+        prompts: The number of prompts.
+        candidates: The number of candidates per prompt.
+        raters: The number of raters per candidate.
+        polarising: The share of candidates that divide the groups.
+
+    Returns:
+        A recipe for `simulate`.
+    """
     return replace(
         PRESETS["polarised"].people,
         prompts=prompts,

@@ -37,6 +37,9 @@ def proxy_scores(population: Population, recipe: ProxyRecipe, seed: int | None =
         population: The people and candidates.
         recipe: What the scorers are like.
         seed: Seed of the draws; by default that of the population.
+
+    Returns:
+        The scores of each candidate's samples, and the log-likelihood of each candidate.
     """
     if seed is None:
         seed = population.seed

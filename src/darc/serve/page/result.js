@@ -7,6 +7,7 @@ import { counted, duration } from "./numbers.js";
 import { unhappyWords } from "./opinions.js";
 
 const HELD = "held";
+const BELOW_PROMISE = "below_promise";
 
 const noteSentence = (note) => `${capitalized(note)}.`;
 
@@ -36,6 +37,13 @@ function unhappyLines(decision, list) {
   });
 }
 
+/** How sure the choice is, and what its average is expected to be; empty where that is not known. */
+function sureSentence({ certainty }) {
+  if (!certainty) return "";
+  const [mean, low, high] = [certainty.expected_mean, certainty.low, certainty.high].map((x) => x.toPrecision(3));
+  return `How sure: ${certainty.words}. With many more raters it is expected to average ${mean} (${low} to ${high}).`;
+}
+
 /** Show the answer and why it was chosen. */
 export function showChoice(decision, list, answers, result) {
   const chosen = list.find((opinion) => opinion.chosen);
@@ -52,8 +60,10 @@ export function showChoice(decision, list, answers, result) {
   const returned = answers.of(result.index);
   const elsewhere = returned === chosen.answer ? "" : ` The gateway itself returned ${titleOf(returned)}.`;
   byId("reason").textContent = reasonOf(decision) + elsewhere;
+  byId("sure").textContent = sureSentence(decision);
   byId("unhappy").replaceChildren(...unhappyLines(decision, list));
-  byId("held").hidden = !decision.flags.includes(HELD);
+  const unsure = decision.flags.includes(BELOW_PROMISE);
+  byId("held").hidden = unsure || !decision.flags.includes(HELD);
   const notes = notesOf(decision, result).filter(({ flag }) => flag !== HELD);
   byId("flags").replaceChildren(...notes.map(({ note }) => element("li", {}, noteSentence(note))));
   byId("answer").dataset.index = decision.index;
@@ -68,6 +78,7 @@ export function showUncompared(result) {
   showAnswerText(byId("text"), result.completion?.choices[0].message.content ?? result.answer ?? "");
   byId("reason").textContent = result.explanation || "One answer was asked for, so nothing was chosen.";
   byId("unhappy").replaceChildren();
+  byId("sure").textContent = "";
   byId("flags").replaceChildren();
   byId("answer").dataset.index = result.index;
 }

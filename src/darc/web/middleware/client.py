@@ -68,13 +68,13 @@ class ClientMiddleware(HttpMiddleware):
 
 
 def _require_key(keys: Keys, headers: Headers) -> Key:
-    """The key of a request's bearer token.
+    """The key of a request: its bearer token, or its header x-api-key.
 
     Raises:
         Problem: With status 401.
     """
     scheme, _, credentials = headers.get("authorization", "").partition(" ")
-    token = ""
+    token = headers.get("x-api-key", "").strip()
     if scheme.lower() == "bearer":
         token = credentials.strip()
     key = keys.find(token)

@@ -1,0 +1,1 @@
+"""The paper's experiment by one command: a configuration in, its tables and figures out."""

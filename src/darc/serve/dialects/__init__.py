@@ -1,0 +1,1 @@
+"""Other APIs than chat completions, translated to them and back."""
