@@ -51,8 +51,13 @@ def test_frames_of_one_name_are_joined() -> None:
     (both,) = joined([FRAME, FRAME])
     assert len(both) == 4
     assert both.note == "n."
-    with pytest.raises(ValueError, match="different columns"):
-        joined([FRAME, Frame.of("demo", "", [{"name": "x"}])])
+
+
+def test_a_column_that_one_source_lacks_is_empty_in_its_rows() -> None:
+    (both,) = joined([Frame.of("demo", "", [{"name": "x"}]), FRAME])
+    assert both.columns == FRAME.columns
+    assert both.records()[0] == {"name": "x", "value": None}
+    assert both.records()[1:] == FRAME.records()
 
 
 def test_files(tmp_path: Path) -> None:

@@ -179,24 +179,29 @@ def cell_text(cell: Cell, digits: int = 3) -> str:
 def joined(frames: Iterable[Frame]) -> list[Frame]:
     """Make one frame of those of one name, in order of first appearance; empty ones are left out.
 
-    Raises:
-        ValueError: Frames of one name have different columns.
+    A column that only some sources have (the worst group, where raters have groups) is absent in
+    the rows of the others.
     """
-    by_name: dict[str, Frame] = {}
+    by_name: dict[str, list[Frame]] = {}
     for frame in frames:
-        if not len(frame):
-            continue
-        if frame.name not in by_name:
-            by_name[frame.name] = frame
-            continue
-        first = by_name[frame.name]
-        if first.columns != frame.columns:
-            raise ValueError(f"{frame.name} has different columns in different sources")
-        note = first.note
+        if len(frame):
+            by_name.setdefault(frame.name, []).append(frame)
+    return [_joined_frame(same_name) for same_name in by_name.values()]
+
+
+def _joined_frame(frames: Sequence[Frame]) -> Frame:
+    """One frame of the rows of several, with the columns and the notes of all of them."""
+    columns = tuple(dict.fromkeys(name for frame in frames for name in frame.columns))
+    rows: list[tuple[Cell, ...]] = []
+    for frame in frames:
+        for row in frame.rows:
+            cells = dict(zip(frame.columns, row, strict=True))
+            rows.append(tuple(cells.get(name) for name in columns))
+    note = ""
+    for frame in frames:
         if frame.note not in note:
             note = f"{note} {frame.note}".strip()
-        by_name[frame.name] = replace(first, rows=first.rows + frame.rows, note=note)
-    return list(by_name.values())
+    return replace(frames[0], columns=columns, rows=tuple(rows), note=note)
 
 
 def write_frames(frames: Iterable[Frame], folder: Path) -> list[Path]:
