@@ -141,7 +141,7 @@ def test_two_thousand_requests_with_faults(monkeypatch: pytest.MonkeyPatch) -> N
     backend = Backend()
     judge = f"judge:fake@{backend.fake.url},key_env=,timeout=0.5,concurrency=64"
     settings = ServeSettings(
-        backend=backend.fake.url,
+        backend=(backend.fake.url,),
         k=4,
         parts=parts(scorers=(judge,), n_aug=0),
         attempts=3,

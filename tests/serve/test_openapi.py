@@ -42,7 +42,7 @@ def rules_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_document_names_the_endpoints_that_there_are() -> None:
-    gateway = make_gateway(ServeSettings(backend="http://127.0.0.1:9", parts=parts(), workers=0))
+    gateway = make_gateway(ServeSettings(backend=("http://127.0.0.1:9",), parts=parts(), workers=0))
     routes = GatewayRoutes(gateway)
     served = {
         (route.path, method.lower())
@@ -68,7 +68,7 @@ def test_document_has_the_models_of_the_bodies() -> None:
 def test_requests_may_set_the_options_that_are_declared_so() -> None:
     fields = {**GatewaySettings.model_fields, **RewriteSettings.model_fields}
     per_request = {name for name, field in fields.items() if details_of(field).per_request}
-    own = {"budget", "metadata", "full"}
+    own = {"budget", "metadata", "full", "models"}
     assert DarcOptions.model_fields.keys() - own == per_request
 
 

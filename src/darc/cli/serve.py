@@ -39,7 +39,7 @@ def run(settings: ServeCommandSettings) -> None:
     app = make_app(gateway_settings, gateway, hosts)
     socket = listen(settings.host, settings.port)
     log_as_json(settings.log_level, key_env=gateway_settings.backend_key_env)
-    source = gateway_settings.backend or "the embedded model"
+    source = " and ".join(gateway_settings.backend) or "the embedded model"
     url = local_url(settings.host, socket.getsockname()[1])
     say(f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1")
     say_room(gateway_settings, gateway)
@@ -122,23 +122,20 @@ def gateway_settings_of(settings: ServeCommandSettings) -> "ServeSettings":
 
 def _with_parsed_backend(settings: ServeCommandSettings) -> ServeCommandSettings:
     """Read a backend that is written as a generator: openai:MODEL@URL[,key_env=NAME], embedded."""
-    from darc.models.remote.address import parse_address
-    from darc.registry import parse_spec
+    from darc.serve.backend_addresses import parse_backends
 
-    text = settings.backend or settings.generator
-    spec = parse_spec(text)
-    if spec.name == "embedded" and not spec.argument:
-        return settings.model_copy(update={"backend": ""})
-    if spec.name != "openai":
-        return settings.model_copy(update={"backend": text})
-    model, url = parse_address(spec.argument)
-    options = dict(spec.options)
-    key_env = options.pop("key_env", settings.backend_key_env)
-    if options:
-        raise InputError(
-            f"--backend takes no {min(options)}", "`darc serve --help-all` lists all options"
-        )
-    changes = {"backend": url, "model": settings.model or model, "backend_key_env": key_env}
+    texts = settings.backend or (settings.generator,)
+    if texts == ("embedded",):
+        return settings.model_copy(update={"backend": ()})
+    addresses = parse_backends(texts, settings.backend_key_env)
+    if len(addresses) > 1:
+        return settings.model_copy(update={"backend": texts})
+    (address,) = addresses
+    changes = {
+        "backend": (address.url,),
+        "model": settings.model or address.model,
+        "backend_key_env": address.key_env,
+    }
     return settings.model_copy(update=changes)
 
 

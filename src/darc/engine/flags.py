@@ -3,6 +3,7 @@
 from darc.decide.flags import FLAGS
 
 FEWER_CANDIDATES = "fewer_candidates"
+MODEL_FAILED = "model_failed"
 FEWER_SCORERS = "fewer_scorers"
 BUDGET_MILLISECONDS = "budget_milliseconds"
 STOPPED_EARLY = "stopped_early"
@@ -14,6 +15,7 @@ FIRST_CANDIDATE = "first_candidate"
 FLAG_SENTENCES = {
     **FLAGS,
     FEWER_CANDIDATES: "some candidates could not be made",
+    MODEL_FAILED: "the model {} wrote nothing, so the others' answers were chosen among",
     FEWER_SCORERS: "not every scorer had answered in time",
     BUDGET_MILLISECONDS: "the time was up; this is the best choice so far",
     "budget_calls": "the budget of scores was used up; this is the best choice so far",

@@ -13,8 +13,10 @@ from darc.models.remote.caller import REQUESTED_MODEL
 from darc.models.remote.circuit_breaker import BreakerSettings
 from darc.models.remote.openai import OpenAIModel
 from darc.models.remote.retry import RetryPolicy
+from darc.serve.backend_addresses import BackendAddress
 from darc.serve.backends import Backend
 from darc.serve.embedded_backend import EmbeddedBackend
+from darc.serve.model_mix import ModelMix, ModelShare
 from darc.serve.remote_backend import RemoteBackend
 from darc.serve.requests import RequestReader
 from darc.serve.routes import GatewayRoutes
@@ -30,24 +32,24 @@ from darc.web.trusted_proxies import TrustedProxies
 _PUBLIC_PATHS = ("/healthz", "/readyz", "/openapi.json", "/v1")
 
 
-def make_backend(settings: ServeSettings) -> Backend:
-    """Make the backend: the server behind the URL, or the installed model without one.
+def make_mix(settings: ServeSettings) -> ModelMix:
+    """Make the backends: the servers of the settings, or the installed model without one.
 
     Raises:
         DarcError: No model is installed.
     """
-    if settings.backend:
-        return RemoteBackend(
-            settings.backend,
-            max_bytes=settings.max_answer,
-            max_line_bytes=settings.max_line,
-            stream_seconds=settings.stream_timeout,
-            **_client_options(settings),
+    if settings.addresses:
+        return ModelMix(
+            [
+                ModelShare(address.model, _make_remote(settings, address), address.share)
+                for address in settings.addresses
+            ]
         )
     from darc.models.embedded import EmbeddedModel
     from darc.models.installed import require
 
-    return EmbeddedBackend(EmbeddedModel(require().path), settings.max_tokens)
+    backend = EmbeddedBackend(EmbeddedModel(require().path), settings.max_tokens)
+    return ModelMix([ModelShare("", backend)])
 
 
 def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gateway:
@@ -74,9 +76,8 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         workers=_worker_count(settings),
         retry=ScorerRetry(attempts=1, seconds=settings.wave_timeout),
     )
-    if backend is None:
-        backend = make_backend(settings)
-    return Gateway(settings, backend, engine, Tracing(make_tracer_provider()))
+    mix = ModelMix([ModelShare("", backend)]) if backend is not None else make_mix(settings)
+    return Gateway(settings, mix, engine, Tracing(make_tracer_provider()))
 
 
 def make_app(
@@ -109,10 +110,20 @@ def make_app(
     return protect(router, protection, gateway.metrics.count_request)
 
 
-def _client_options(settings: ServeSettings) -> dict[str, Any]:
-    """How the backend is called, for candidates and for grades."""
+def _make_remote(settings: ServeSettings, address: BackendAddress) -> RemoteBackend:
+    return RemoteBackend(
+        address.url,
+        max_bytes=settings.max_answer,
+        max_line_bytes=settings.max_line,
+        stream_seconds=settings.stream_timeout,
+        **_client_options(settings, address),
+    )
+
+
+def _client_options(settings: ServeSettings, address: BackendAddress) -> dict[str, Any]:
+    """How a backend is called, for candidates and for grades."""
     return {
-        "key_env": settings.backend_key_env,
+        "key_env": address.key_env,
         "timeout": settings.backend_timeout,
         "concurrency": settings.concurrency,
         "retry": RetryPolicy(attempts=settings.attempts, seconds=30.0, first=0.25, longest=8.0),
@@ -121,10 +132,12 @@ def _client_options(settings: ServeSettings) -> dict[str, Any]:
 
 
 def _make_judge(settings: ServeSettings) -> OpenAIModel | None:
-    """What grades for raters that name no model: the model that a request names."""
-    if not (settings.backend and settings.parts.panel):
+    """What grades for raters that name no model: the first backend."""
+    if not (settings.addresses and settings.parts.panel):
         return None
-    return OpenAIModel(f"{REQUESTED_MODEL}@{settings.backend}", **_client_options(settings))
+    address = settings.addresses[0]
+    options = _client_options(settings, address)
+    return OpenAIModel(f"{REQUESTED_MODEL}@{address.url}", **options)
 
 
 def _worker_count(settings: ServeSettings) -> int:

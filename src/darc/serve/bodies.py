@@ -72,6 +72,8 @@ _Samples = Annotated[
 _Candidates = Annotated[list[_Samples], Field(min_length=1, fail_fast=True)]
 _Scorers = Annotated[list[_Candidates], Field(min_length=1, max_length=MAX_ITEMS, fail_fast=True)]
 _Objects = Annotated[list[dict[str, Any]], Field(max_length=MAX_ITEMS, fail_fast=True)]
+_ModelName = Annotated[str, Field(min_length=1, max_length=200)]
+_Share = Annotated[float, Field(gt=0, le=_MAX_SCORE)]
 _Names = Annotated[list[str], Field(max_length=MAX_ITEMS, fail_fast=True)]
 _BudgetCount = Annotated[int, Field(ge=0, lt=_MAX_BUDGET), _INTEGER]
 _ChoiceCount = Annotated[int, Field(ge=1, le=MAX_CHOICES), _INTEGER]
@@ -162,6 +164,15 @@ class DarcOptions(request_options(ServeCommandSettings)):  # type: ignore[misc]
     full: bool = Field(
         default=False, description="whether to score also what cannot change the choice"
     )
+    models: (
+        Annotated[list[_ModelName], Field(min_length=1, max_length=MAX_CHOICES, fail_fast=True)]
+        | Annotated[dict[_ModelName, _Share], Field(min_length=1, max_length=MAX_CHOICES)]
+        | None
+    ) = Field(
+        default=None,
+        description="the models that write the candidates, in equal shares or with the share of "
+        "each; those of the server or of its backend only",
+    )
     wave: Annotated[int, _INTEGER] = _option(RequestSettings, "wave")
     stop: Annotated[
         str, Field(json_schema_extra={"enum": ["none", "pandora", "pandora:cost=0.05"]})
@@ -170,6 +181,13 @@ class DarcOptions(request_options(ServeCommandSettings)):  # type: ignore[misc]
     threshold: Score | None = _option(StandardsSettings, "threshold")
     poor_below: Score | None = _option(StandardsSettings, "poor_below")
     scale: _RatingScale | None = _option(StandardsSettings, "scale")
+
+    @property
+    def model_shares(self) -> dict[str, float]:
+        """The share of each model that the request names; empty if it names none."""
+        if isinstance(self.models, dict):
+            return self.models
+        return dict.fromkeys(self.models or (), 1.0)
 
     @property
     def writes_more(self) -> bool:

@@ -52,7 +52,7 @@ class ChatEndpoints:
         content, body = await self._read_json(request)
         large = len(content) > _SMALL_BODY
         chat = await self._gateway.run_in_worker(large, self._gateway.reader.read_chat, body)
-        if chat.k == 1 and self._gateway.backend.passes_through:
+        if chat.is_passed_through and self._gateway.backend.passes_through:
             return await pass_chat_through(self._gateway, request, chat, content)
         job = asyncio.create_task(
             self._gateway.complete(chat, request.headers, request.state.request_id)

@@ -2,19 +2,29 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from darc.engine.cost import Clock
 from darc.engine.samples import Samples
 from darc.models.remote.meter import Meter
+from darc.serve.model_mix import ModelShare
 from darc.serve.requests import RequestMethod
 from darc.types import Prompt
 
 #: Called with the name of an event and its data.
 EventListener = Callable[[str, Any], None]
 _STAGES = ("candidates", "rewrites", "scores")
+
+
+@dataclass
+class ModelUse:
+    """What a model has written for a request."""
+
+    #: Counts its calls and tokens.
+    meter: Meter
+    candidates: int = 0
 
 
 @dataclass
@@ -28,6 +38,8 @@ class Job:
     request_id: str
     #: The headers of calls to the backend.
     headers: Mapping[str, str]
+    #: The models that write the candidates.
+    models: Sequence[ModelShare] = ()
     #: Hears of candidates as they arrive.
     on_event: EventListener | None = None
     #: How long each stage took.
@@ -44,11 +56,24 @@ class Job:
         self.total_meter = Meter(budget.upstream_calls, budget.upstream_tokens)
         #: Calls and tokens of each stage.
         self.stage_meters = {name: Meter(total=self.total_meter) for name in _STAGES}
+        #: What each model has written.
+        self.model_uses: dict[str, ModelUse] = {}
 
     @property
     def engine_meters(self) -> dict[str, Meter]:
         """The meters by the engine's names of the stages."""
         return {"rewrite": self.stage_meters["rewrites"], "score": self.stage_meters["scores"]}
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether several models write the candidates."""
+        return len(self.models) > 1
+
+    def use_of_model(self, name: str) -> ModelUse:
+        """What a model has written so far."""
+        if name not in self.model_uses:
+            self.model_uses[name] = ModelUse(Meter(total=self.stage_meters["candidates"]))
+        return self.model_uses[name]
 
     @property
     def fail_closed(self) -> bool:
@@ -72,14 +97,23 @@ class Job:
     def usage(self, saved_calls: int | None = None) -> dict[str, Any]:
         """Return the usage of all candidates in OpenAI's shape.
 
-        Beside it, `upstream` has the calls and tokens of all models, retries included.
+        Beside it, `upstream` has the calls and tokens of all models, retries included, and where
+        several models write what each of them takes to write.
 
         Args:
             saved_calls: How many calls of a panel were not needed; None without a panel.
         """
-        upstream = {"calls": self.total_meter.calls, "tokens": self.total_meter.tokens}
+        upstream: dict[str, Any] = {
+            "calls": self.total_meter.calls,
+            "tokens": self.total_meter.tokens,
+        }
         if saved_calls is not None:
             upstream["saved"] = saved_calls
+        if self.is_mixed:
+            upstream["models"] = {
+                name: {"calls": use.meter.calls, "tokens": use.meter.tokens}
+                for name, use in self.model_uses.items()
+            }
         return {
             "prompt_tokens": 0,
             "completion_tokens": 0,

@@ -48,6 +48,8 @@ def describe_choice(
         "held": HELD in outcome.flags,
         "best_of_k": best_of_k(outcome),
         "order": list(outcome.order),
+        "model": replies[outcome.index].model,
+        "models": model_rows(job, replies, outcome),
         "k": outcome.written,
         "saved": outcome.saved,
         "n_aug": options.n_aug,
@@ -114,11 +116,34 @@ def flag_notes(flags: Sequence[str]) -> list[str]:
     return notes
 
 
-def audit_row(job: Job, row: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
+def model_rows(job: Job, replies: Sequence[Reply], outcome: Outcome) -> dict[str, Any]:
+    """Return how many candidates each model wrote, and at what cost.
+
+    Args:
+        job: The request's job.
+        replies: The replies, merged by their texts.
+        outcome: The choice.
+    """
+    chosen_model = replies[outcome.index].model
+    rows = {}
+    for name, use in job.model_uses.items():
+        rows[name or chosen_model] = {
+            "candidates": use.candidates,
+            "chosen": not name or name == chosen_model,
+            "calls": use.meter.calls,
+            "tokens": use.meter.tokens,
+        }
+    return rows
+
+
+def audit_row(
+    job: Job, replies: Sequence[Reply], row: Mapping[str, Any], outcome: Outcome
+) -> dict[str, Any]:
     """Return the row of a decision for the audit log, with the raw scores if there are any.
 
     Args:
         job: The request's job.
+        replies: The replies, merged by their texts.
         row: The outcome as a dictionary.
         outcome: The choice.
     """
@@ -130,6 +155,8 @@ def audit_row(job: Job, row: Mapping[str, Any], outcome: Outcome) -> dict[str, A
         **row,
         "answer": outcome.answer,
         "request_id": job.request_id,
+        "model": replies[outcome.index].model,
+        "models": model_rows(job, replies, outcome),
         **scores,
     }
 
@@ -147,6 +174,7 @@ def _candidate_rows(
         rows.append(
             {
                 **facts,
+                "model": reply.model,
                 "seed": reply.candidate.seed,
                 "tokens": reply.candidate.tokens,
                 "finish_reason": reply.choice.get("finish_reason"),

@@ -41,6 +41,18 @@ class Metrics:
         self._candidates = self._counter("candidates", "Candidates written.")
         self._scored = self._counter("scored", "Texts scored.")
         self._saved = self._counter("calls_saved", "Calls of a panel that could not matter.")
+        self._model_candidates = self._counter(
+            "model_candidates", "Candidates by model, where several write.", "model"
+        )
+        self._model_choices = self._counter(
+            "model_choices", "Chosen answers by model, where several write.", "model"
+        )
+        self._model_calls = self._counter(
+            "model_calls", "Calls that write candidates by model, where several write.", "model"
+        )
+        self._model_tokens = self._counter(
+            "model_tokens", "Tokens of candidates by model, where several write.", "model"
+        )
         self._seconds = Histogram(
             "darc_chat_seconds",
             "Seconds per chat completion.",
@@ -81,6 +93,18 @@ class Metrics:
             self._tokens.labels(stage).inc(spent.get("total_tokens") or 0)
         for stage, milliseconds in darc["milliseconds"].items():
             self._stages.labels(stage).inc(milliseconds)
+
+    def count_models(self, rows: Mapping[str, Mapping[str, Any]]) -> None:
+        """Count which of several models wrote candidates, and which one was chosen.
+
+        Args:
+            rows: The `models` of a `darc` object.
+        """
+        for name, row in rows.items():
+            self._model_candidates.labels(name).inc(row["candidates"])
+            self._model_choices.labels(name).inc(row["chosen"])
+            self._model_calls.labels(name).inc(row["calls"])
+            self._model_tokens.labels(name).inc(row["tokens"])
 
     def text(self) -> bytes:
         """Return everything as Prometheus reads it."""

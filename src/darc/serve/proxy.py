@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from darc.models.remote.address import CHAT_PATH
 from darc.models.remote.bodies import parse_object
 from darc.models.remote.meter import CURRENT_METER, Meter
+from darc.serve.backends import Backend
 from darc.serve.closing_response import ClosingResponse
 from darc.serve.proxy_path import path_below_v1
 from darc.serve.requests import ChatRequest
@@ -43,7 +44,8 @@ async def pass_chat_through(
     if options.metadata:
         headers["accept-encoding"] = "identity"
     with gateway.tracing.chat_span(chat, request.headers):
-        response = await _forward(gateway, request, CHAT_PATH, headers, content, meter)
+        backend = gateway.mix.only(chat.model).backend
+        response = await _forward(gateway, request, CHAT_PATH, headers, content, meter, backend)
     if not options.metadata or response.status_code != 200:
         return response
     darc = {
@@ -61,7 +63,8 @@ async def pass_through(gateway: Gateway, request: Request) -> Response:
     path = path_below_v1(request.scope)
     headers = gateway.backend_headers(request.headers)
     content = await read_body(request, gateway.settings.max_body, request.state.body_share)
-    return await _forward(gateway, request, path, headers, content, Meter())
+    backend = gateway.backend
+    return await _forward(gateway, request, path, headers, content, Meter(), backend)
 
 
 async def _forward(
@@ -71,6 +74,7 @@ async def _forward(
     headers: Mapping[str, str],
     content: bytes,
     meter: Meter,
+    backend: Backend,
 ) -> Response:
     """The backend's response, which holds its place in the gate until it is sent."""
     async with AsyncExitStack() as stack:
@@ -79,7 +83,7 @@ async def _forward(
             # This runs in a task of its own, so that the meter counts no other calls.
             CURRENT_METER.set(meter)
             await stack.enter_async_context(gateway.gate)
-            return await gateway.backend.forward(request, path, headers, content)
+            return await backend.forward(request, path, headers, content)
 
         job = asyncio.create_task(forward())
         await cancel_if_disconnected(request, job)

@@ -23,6 +23,8 @@ class Reply:
 
     #: What scorers see.
     candidate: Candidate
+    #: The model that wrote it, as it is configured or named by the request.
+    model: str
     #: The choice in the backend's answer.
     choice: dict[str, Any]
     #: The backend's answer.
@@ -48,6 +50,7 @@ def read_reply(
     choice: dict[str, Any],
     index: int,
     seed: int | None = None,
+    model: str = "",
 ) -> Reply:
     """Read a choice as a candidate.
 
@@ -57,6 +60,7 @@ def read_reply(
         choice: One of its choices.
         index: The place of the candidate.
         seed: The seed that makes it again; None if none does.
+        model: The model that wrote it; empty for what the answer says.
     """
     message = choice["message"]
     tool_calls = message.get("tool_calls") or message.get("function_call")
@@ -84,6 +88,7 @@ def read_reply(
     )
     return Reply(
         candidate=candidate,
+        model=model or str(answer.get("model") or ""),
         choice=choice,
         answer=answer,
         has_tool_calls=bool(tool_calls),

@@ -68,16 +68,17 @@ class ChatRequest:
         return max(self.method.options.k, self.body.n)
 
     @property
+    def is_passed_through(self) -> bool:
+        """Whether the backend's answer is returned as it is, by the model that is named."""
+        return self.k == 1 and not self.method.options.model_shares
+
+    @property
     def has_prescribed_format(self) -> bool:
         """Whether the answer must have a form, such as JSON, that rewrites could break."""
         response_format = self.backend_body.get("response_format")
         if isinstance(response_format, Mapping):
             response_format = response_format.get("type")
         return response_format not in (None, "text")
-
-    def with_model(self, model: str) -> "ChatRequest":
-        """The same request to another model of the backend."""
-        return replace(self, model=model, backend_body={**self.backend_body, "model": model})
 
     def candidate_body(self) -> dict[str, Any]:
         """Return the body of a call for candidates."""
@@ -106,6 +107,7 @@ class RequestReader:
             raise invalid_value("best_of", reason)
         chat_body = validate_body(ChatBody, body)
         rule_in_model, model = split_model(chat_body.model or self._settings.model)
+        model = self._configured_model(model)
         method = self.read_method(chat_body.darc, rule_in_model)
         writes_several = method.options.k > 1 and chat_body.temperature != 0
         if chat_body.n > self._settings.max_k and writes_several:
@@ -172,6 +174,15 @@ class RequestReader:
             stopping=_read_stopping(options.stop),
             caution_requested=self._is_caution_requested(method.rule, rule_text, parameters),
         )
+
+    def _configured_model(self, model: str) -> str:
+        """The model that a request names, or the first of several backends if none has it."""
+        if not self._settings.has_several_models:
+            return model
+        names = [address.model for address in self._settings.addresses]
+        if model in names:
+            return model
+        return names[0]
 
     def _server_options(self) -> dict[str, Any]:
         """The options of a request that says nothing."""

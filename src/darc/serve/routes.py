@@ -112,7 +112,7 @@ class GatewayRoutes:
         """The backend's models, and each of them again under a name with the server's rule."""
         settings = self._gateway.settings
         caller = self._gateway.caller(request.headers)
-        models = await self._gateway.backend.models(caller.headers)
+        models = await self._gateway.mix.list_models(caller.headers)
         default: dict[str, Any] = {
             "rule": settings.rule,
             "k": settings.k,

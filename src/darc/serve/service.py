@@ -25,8 +25,8 @@ from darc.serve.errors import HELD, as_problems, held_problem
 from darc.serve.forwarded_headers import call_headers, request_headers
 from darc.serve.job import EventListener, Job
 from darc.serve.metrics import Metrics
+from darc.serve.model_mix import ModelMix
 from darc.serve.prompts import read_prompt, with_definitions
-from darc.serve.remote_backend import RemoteBackend
 from darc.serve.replies import Reply, merge_replies, read_reply
 from darc.serve.requests import ChatRequest, RequestMethod, RequestReader, split_model
 from darc.serve.settings import ServeSettings
@@ -54,7 +54,7 @@ class Gateway:
     def __init__(
         self,
         settings: ServeSettings,
-        backend: Backend,
+        mix: ModelMix,
         engine: Engine,
         tracing: Tracing | None = None,
     ) -> None:
@@ -62,12 +62,12 @@ class Gateway:
 
         Args:
             settings: Its settings.
-            backend: What writes the candidates.
+            mix: The models that write the candidates.
             engine: What chooses among them.
             tracing: What records spans; None for nothing.
         """
         self.settings = settings
-        self.backend = backend
+        self.mix = mix
         self.engine = engine
         self.tracing = tracing or Tracing()
         self.reader = RequestReader(settings)
@@ -79,12 +79,17 @@ class Gateway:
                 "darc_backend_ready": lambda: float(self.backend_ready),
             }
         )
-        self.probe = BackendProbe(_server_urls(backend))
-        self._writer = CandidateWriter(settings, backend, engine)
+        self.probe = BackendProbe(mix.urls())
+        self._writer = CandidateWriter(settings, engine)
         self._chooser = Chooser(settings, engine)
         self._audit_log: AuditLog | None = None
         if settings.audit is not None:
             self._audit_log = AuditLog(settings.audit, settings.audit_bytes)
+
+    @property
+    def backend(self) -> Backend:
+        """The first backend."""
+        return self.mix.main
 
     def backend_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Return a client's headers for a request that is passed on."""
@@ -97,15 +102,17 @@ class Gateway:
     @property
     def backend_ready(self) -> bool:
         """Whether the backend can be reached, and has not failed too often."""
-        return self.probe.reachable and self.backend.ready()
+        return self.probe.reachable and self.mix.ready()
 
     @property
     def _forwards_key(self) -> bool:
         """Whether a client's key goes to the backend.
 
-        If neither the gateway nor its backend has keys, it can only be the backend's.
+        If neither the gateway nor its backend has keys, it can only be the backend's. With several
+        servers it is not known which of them it is meant for.
         """
-        return self.settings.api_keys is None and not self.backend.key
+        has_keys = self.settings.api_keys is not None or bool(self.mix.key)
+        return self.mix.is_one_server and not has_keys
 
     async def complete(
         self,
@@ -125,7 +132,7 @@ class Gateway:
         Raises:
             Problem: It cannot be answered.
         """
-        caller = self.caller(headers, request.model)
+        caller = self.caller(headers, self.mix.judge_model(request.model))
         CURRENT_CALLER.set(caller)
         prompt = read_prompt(request.backend_body["messages"])
         if self.settings.parts.panel is not None:
@@ -136,6 +143,7 @@ class Gateway:
             request_id=request_id,
             headers=caller.headers,
             on_event=on_event,
+            models=await self.mix.models_for(request, caller.headers),
         )
         if request.k > 1:
             self._chooser.check_workload(job, request.k)
@@ -175,7 +183,7 @@ class Gateway:
             Problem: The candidates cannot be chosen among.
         """
         _, model = split_model(body.model or self.settings.model)
-        caller = self.caller(headers, model)
+        caller = self.caller(headers, self.mix.judge_model(model))
         CURRENT_CALLER.set(caller)
         job = Job(method, prompt, request_id, caller.headers)
         self._chooser.check_workload(job, len(body.candidates), body.candidates)
@@ -210,13 +218,13 @@ class Gateway:
         """Release everything."""
         await self.engine.aclose()
         await asyncio.to_thread(self.tracing.close)
-        await self.backend.aclose()
+        await self.mix.aclose()
 
     async def _write_and_choose(
         self, request: ChatRequest, job: Job
     ) -> tuple[list[Reply], Outcome]:
         """The replies to a request, and the choice among them."""
-        written = await self._writer.write(request, job)
+        written = await self._writer.write(request, job, job.models)
         replies, _ = merge_replies(written.replies)
         outcome = await self._chooser.choose(request, job, replies, written.flags, written.drawing)
         if HELD in outcome.flags and job.method.options.writes_more:
@@ -239,12 +247,12 @@ class Gateway:
         `replies` and their `outcome` stay.
         """
         more_flag = f"more_candidates:{len(written.replies)}"
-        further_request = request
+        models = job.models
         if job.method.options.when_held == "fallback":
             more_flag = f"fallback:{self.settings.fallback_model}"
-            further_request = request.with_model(self.settings.fallback_model)
+            models = [self.mix.only(self.settings.fallback_model)]
         try:
-            further = await self._writer.write(further_request, job, first=request.k)
+            further = await self._writer.write(request, job, models, first=request.k)
         except Problem:
             # The time is up, and there is an answer already.
             return replies, _add_flag(outcome, "budget_milliseconds")
@@ -273,8 +281,10 @@ class Gateway:
         if job.method.options.metadata == "full":
             darc |= await self._describe_fully(outcome)
         self.metrics.count_choice(darc)
+        if job.is_mixed:
+            self.metrics.count_models(darc["models"])
         if self._audit_log is not None:
-            line = metadata.audit_row(job, row, outcome)
+            line = metadata.audit_row(job, replies, row, outcome)
             await asyncio.to_thread(self._audit_log.add, line)
         return darc
 
@@ -296,12 +306,6 @@ class Gateway:
 def is_large(outcome: Outcome) -> bool:
     """Whether there is so much to say about an outcome that it takes a while."""
     return outcome.scores.values.size > SMALL_POOL
-
-
-def _server_urls(backend: Backend) -> list[str]:
-    if isinstance(backend, RemoteBackend):
-        return backend.urls()
-    return []
 
 
 def _add_flag(outcome: Outcome, flag: str) -> Outcome:
@@ -335,7 +339,7 @@ def _completion_body(
         "id": f"chatcmpl-{job.request_id}",
         "object": "chat.completion",
         "created": int(time.time()),
-        "model": answer.get("model") or request.model,
+        "model": answer.get("model") or chosen[0].model,
         "choices": [{**reply.choice, "index": place} for place, reply in enumerate(chosen)],
         "usage": job.usage(saved_calls),
     }

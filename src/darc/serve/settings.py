@@ -1,5 +1,7 @@
 """The settings of a gateway, with its parts ready."""
 
+from functools import cached_property
+
 from pydantic import Field, InstanceOf, model_validator
 
 from darc.decide.caution import parse_caution
@@ -10,6 +12,7 @@ from darc.decide.standards import as_standards
 from darc.engine.parts import Parts
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
+from darc.serve.backend_addresses import BackendAddress, parse_backends
 from darc.settings.serve import GatewaySettings
 
 
@@ -30,9 +33,23 @@ class ServeSettings(GatewaySettings):
     #: Seconds before a stream begins, and between its comments, while nothing is chosen yet.
     keep_alive: float = Field(default=5.0, gt=0)
 
+    @cached_property
+    def addresses(self) -> tuple[BackendAddress, ...]:
+        """The servers behind `backend`, each with the model that it is asked for."""
+        return parse_backends(self.backend, self.backend_key_env)
+
+    @property
+    def has_several_models(self) -> bool:
+        """Whether several models write the candidates of a request."""
+        return len(self.addresses) > 1
+
     @model_validator(mode="after")
     def _check(self) -> "ServeSettings":
         """Refuse settings that no request could be answered by."""
+        if self.has_several_models and self.model:
+            raise InputError(
+                f"the model {self.model} is given beside several backends", "leave out --model"
+            )
         _check_limit("k", self.k, self.max_k)
         _check_limit("n_aug", self.parts.n_aug, self.max_n_aug)
         parse_stop(self.stop)

@@ -1,7 +1,9 @@
 """The options of `darc serve`."""
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+from pydantic import field_validator
 
 from darc.settings.engine import WorkerSettings
 from darc.settings.general import CommandSettings
@@ -34,11 +36,11 @@ class BackendSettings(ServerModelSettings):
 
     subject: ClassVar[str] = "answers"
 
-    backend: str = option(
-        "",
+    backend: tuple[str, ...] = option(
+        (),
         "an OpenAI-compatible server, or several with the same model: URL|URL (default: the "
-        "embedded model)",
-        "URL|openai:MODEL@URL",
+        "embedded model); may be repeated, with a model and a share of the answers each",
+        "URL|openai:MODEL@URL[=SHARE]",
         common=True,
     )
     backend_key_env: str = option(
@@ -54,6 +56,16 @@ class BackendSettings(ServerModelSettings):
     attempts: int = option(
         6, "how often to try a failing call, including the first attempt", "N", ge=1
     )
+
+    @field_validator("backend", mode="before")
+    @classmethod
+    def _as_list(cls, value: Any) -> Any:
+        """A single backend may be written without a list."""
+        if not isinstance(value, str):
+            return value
+        if not value:
+            return ()
+        return (value,)
 
 
 class RequestSettings(CandidateSettings, StopSettings, MethodSettings, SearchSettings):
