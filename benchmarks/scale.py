@@ -173,7 +173,8 @@ def _panel_row(rule: str) -> Row:
     lazy_seconds = 0.0
     full_seconds = 0.0
     with gateway.started("-m", "tests.fakes.fast_server", str(PANEL_LATENCY)) as port:
-        panel = darc.Panel(model=f"judge:fake@http://127.0.0.1:{port}/v1,key_env=,concurrency=64")
+        judge = f"judge:fake@http://127.0.0.1:{port}/v1,key_env=,concurrency=64"
+        panel = darc.Panel(model=judge, mode="separate")
         answers = [f"Answer number {k} is about the Moon." for k in range(RATERS)]
         with darc.Engine(panel=panel, rule=rule) as engine:
             for place in range(PANEL_PROMPTS):

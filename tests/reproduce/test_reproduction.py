@@ -2,6 +2,8 @@
 
 import csv
 import json
+import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from darc.analysis.run_ratings import load_run
 from darc.cli import main
 from darc.errors import DarcError, InputError
 from darc.reproduce import run_steps
+from darc.reproduce.experiment import Experiment, read_experiment
 from darc.reproduce.figures import write_figures
 from darc.reproduce.names import PoolName
 from darc.reproduce.output import write_output
@@ -28,11 +31,36 @@ def reproduction(tmp_path: Path, sentences: list[str], ratings: bool = True) -> 
     return Reproduction(experiment, tmp_path / "out", lambda *_: None, sentences.append)
 
 
-def test_from_the_first_step_to_the_page(tmp_path: Path) -> None:
-    sentences: list[str] = []
-    work = reproduction(tmp_path, sentences)
+@dataclass(frozen=True)
+class Finished:
+    """An experiment of which everything is done."""
+
+    experiment: Experiment
+    configuration: Path
+    out: Path
+    finished_tasks: int
+
+    def copy(self, tmp_path: Path) -> Reproduction:
+        """Return the finished work in a folder of the test's own."""
+        out = tmp_path / "out"
+        shutil.copytree(self.out, out)
+        return Reproduction(self.experiment, out, lambda *_: None, lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """The whole experiment takes many seconds, so the tests that only read it share one."""
+    folder = tmp_path_factory.mktemp("finished")
+    configuration = write_experiment(folder / "input")
+    experiment = read_experiment(str(configuration))
+    work = Reproduction(experiment, folder / "out", lambda *_: None, lambda _: None)
     count = work.do(list(work.tasks))
-    assert count == len(list(work.tasks))
+    return Finished(experiment, configuration, folder / "out", count)
+
+
+def test_from_the_first_step_to_the_page(finished: Finished, tmp_path: Path) -> None:
+    work = finished.copy(tmp_path)
+    assert finished.finished_tasks == len(list(work.tasks))
     assert work.do(list(work.tasks)) == 0
 
     ratings = load_run(work.folder.run(POOL, "style", "style"))
@@ -50,9 +78,9 @@ def test_from_the_first_step_to_the_page(tmp_path: Path) -> None:
     assert "<svg" in page
 
 
-def test_one_table_has_a_page_of_its_own(tmp_path: Path) -> None:
-    path = write_experiment(tmp_path / "input")
-    command = ["reproduce", str(path), "--out", str(tmp_path / "out")]
+def test_one_table_has_a_page_of_its_own(finished: Finished, tmp_path: Path) -> None:
+    finished.copy(tmp_path)
+    command = ["reproduce", str(finished.configuration), "--out", str(tmp_path / "out")]
     assert main(command) == 0
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert main([*command, "--table", "main"]) == 0
@@ -62,9 +90,8 @@ def test_one_table_has_a_page_of_its_own(tmp_path: Path) -> None:
     assert 'id="table-human"' not in only
 
 
-def test_changes_are_against_the_base(tmp_path: Path) -> None:
-    work = reproduction(tmp_path, [])
-    work.do(list(work.tasks))
+def test_changes_are_against_the_base(finished: Finished, tmp_path: Path) -> None:
+    work = finished.copy(tmp_path)
     results = Results(work.experiment, work.folder)
     write_output(results, ["main", "changes"], [])
     tables = {}
@@ -80,9 +107,8 @@ def test_changes_are_against_the_base(tmp_path: Path) -> None:
             assert float(change_row[column]) == pytest.approx(change, abs=0.011)
 
 
-def test_figures_name_methods_as_the_paper_does(tmp_path: Path) -> None:
-    work = reproduction(tmp_path, [])
-    work.do(list(work.tasks))
+def test_figures_name_methods_as_the_paper_does(finished: Finished, tmp_path: Path) -> None:
+    work = finished.copy(tmp_path)
     results = Results(work.experiment, work.folder)
     (ridge,) = write_figures(results, ["ridge"], tmp_path / "figures")
     assert "DARC-epsilon" in ridge.svg
@@ -90,8 +116,9 @@ def test_figures_name_methods_as_the_paper_does(tmp_path: Path) -> None:
     assert "epsilon=0.25" not in ridge.svg
 
 
-def test_the_listed_stress_slice_is_used(tmp_path: Path) -> None:
-    experiment = small_experiment(tmp_path / "input")
+def test_the_listed_stress_slice_is_used(finished: Finished, tmp_path: Path) -> None:
+    finished.copy(tmp_path)
+    experiment = finished.experiment
     assert experiment.human is not None
     stress = tmp_path / "stress.txt"
     stress.write_text("p1\np3\np4\n", encoding="utf-8")
@@ -104,15 +131,18 @@ def test_the_listed_stress_slice_is_used(tmp_path: Path) -> None:
     assert set(families.where(slice="stress").column("prompts")) == {3}
 
 
-def test_other_ratings_in_the_same_file_are_evaluated_again(tmp_path: Path) -> None:
-    sentences: list[str] = []
-    work = reproduction(tmp_path, sentences)
-    work.do(list(work.tasks))
-    assert work.experiment.human is not None
-    path = work.experiment.human.ratings["Base"]
-    path.write_text(path.read_text(encoding="utf-8").replace("r4", "r5"), encoding="utf-8")
-    again = Reproduction(work.experiment, tmp_path / "out", lambda *_: None, sentences.append)
-    waiting = again.unfinished(list(again.tasks))
+def test_other_ratings_in_the_same_file_are_evaluated_again(
+    finished: Finished, tmp_path: Path
+) -> None:
+    assert finished.experiment.human is not None
+    path = finished.experiment.human.ratings["Base"]
+    ratings = path.read_text(encoding="utf-8")
+    path.write_text(ratings.replace("r4", "r5"), encoding="utf-8")
+    try:
+        again = finished.copy(tmp_path)
+        waiting = again.unfinished(list(again.tasks))
+    finally:
+        path.write_text(ratings, encoding="utf-8")
     assert {task.step for task in waiting} == {"evaluate"}
 
 
