@@ -146,11 +146,18 @@ def test_actors_give_the_same_bytes_and_are_checked_first(case: Case) -> None:
     assert contents(case.place / "run") == case.expected()
 
 
+def written_or_graded(body: dict[str, Any], index: int) -> str:
+    """A reply that is a function of the request: grades of what a judge is shown, or an answer."""
+    shown_answers = body["messages"][-1]["content"].count("[END ANSWER")
+    if not shown_answers:
+        return str(number(body["messages"], body["seed"], index) % 11)
+    grades = [number(body["messages"], place) % 11 for place in range(shown_answers)]
+    return json.dumps({"grades": grades})
+
+
 def test_panel_gives_the_same_bytes(case: Case, openai_server: FakeServer) -> None:
     openai_server.ignores |= {"logprobs"}
-    openai_server.reply = lambda body, index: str(
-        number(body["messages"], body["seed"], index) % 11
-    )
+    openai_server.reply = written_or_graded
     model = ("--generator", f"openai:fake@{openai_server.url},key_env=", "-k", "3", "--lazy")
     files = ("--prompts", str(case.prompts), "--shard-size", str(SIZE), "--no-cache")
     panel = ("--panel", "3", "--out")
