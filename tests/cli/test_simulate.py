@@ -57,6 +57,18 @@ def test_experiment_as_table_and_json(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "<svg" in picture.read_text(encoding="utf-8")
 
 
+def test_real_ratings_are_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    assert main(["simulate", "--people", "panel", "--n-prompts", "12", "--out", str(path)]) == 0
+    picture = tmp_path / "asking.svg"
+    command = ["simulate", "--experiment", "asking", "--replay", str(path)]
+    assert main([*command, "--json", "--plot", str(picture)]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["asking"] for row in rows].count("same number of each") == 5
+    assert {row["budget"] for row in rows if row["asking"] == "in waves"} == {1.5, 2, 3}
+    assert "<svg" in picture.read_text(encoding="utf-8")
+
+
 def test_rules_of_an_experiment(capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--n-prompts", "10", "--json"]
     rules = ["--rule", "mean", "--rule", "tau:quantile=0.5"]
@@ -95,6 +107,9 @@ def test_settings_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["--experiment", "coverage", "--rule", "mean"], "does not take 1 --rule"),
         (["--experiment", "buckets", "--rule", "tau:x=1"], "unknown parameter 'x'"),
         (["--experiment", "hacking", "--plot", "x.txt"], "does not end in"),
+        (["--experiment", "buckets", "--replay", "x.csv"], "does not take --replay"),
+        (["--replay", "x.csv"], "--replay needs an experiment"),
+        (["--experiment", "asking", "--replay", "x.csv", "--n-raters", "3"], "no people are"),
         (["--experiment", "coverage", "--n-prompts", "100000"], "too many"),
         (["--out", "no/such/file.csv"], "there is no folder"),
     ],

@@ -104,7 +104,9 @@ def next_ratings(ratings: Ratings, settings: AskSettings) -> NextRatings:
     open_belief = Posterior(
         belief.mean, np.where(finished[:, None] | ~is_candidate, 0.0, belief.variance)
     )
-    wave = next_wave(open_belief, noise.rating, WaveLimits(settings.budget, room))
+    wave = next_wave(
+        open_belief, noise.rating, WaveLimits(settings.budget, room, price=settings.price)
+    )
     choice = np.where(is_candidate, belief.mean, -np.inf).argmax(axis=1)
     requests = _requests(ratings, wave, value, settings.seed)
     return NextRatings(

@@ -39,6 +39,7 @@ def run(settings: SimulateSettings) -> None:
             ("--json", settings.as_json),
             ("--plot", settings.plot),
             ("--rule", settings.rules),
+            ("--replay", settings.replay),
         ):
             if value:
                 raise InputError(f"{flag} needs an experiment", "add --experiment NAME")
@@ -100,14 +101,11 @@ def _experiment(settings: SimulateSettings) -> None:
     name = settings.experiment
     assert name is not None
     experiment = EXPERIMENTS[name]
-    usual_preset = "paper"
-    if name == "hacking":
-        usual_preset = "hacking"
     changes = {"prompts": experiment.prompts, **_changes(settings)}
-    chosen = preset(settings.people or usual_preset).changed(changes)
-    rules = _experiment_rules(settings)
+    chosen = preset(settings.people or experiment.preset).changed(changes)
+    inputs = {**_experiment_rules(settings), **_experiment_ratings(settings)}
     with progress(name, " steps") as report:
-        result = experiment.run(chosen, settings.seed, report=report, **rules)
+        result = experiment.run(chosen, settings.seed, report=report, **inputs)
     draw(settings.plot, lambda: draw_findings(result))
     if settings.as_json:
         for row in result.rows:
@@ -131,6 +129,28 @@ def _experiment_rules(settings: SimulateSettings) -> dict[str, Any]:
         f"the experiment {settings.experiment!r} does not take {len(rules)} --rule",
         "hacking takes several, buckets one, the others none",
     )
+
+
+def _experiment_ratings(settings: SimulateSettings) -> dict[str, Any]:
+    """The ratings of real people that an experiment takes, by the name of its parameter."""
+    from darc.analysis.reading import load_ratings
+
+    path = settings.replay
+    if path is None:
+        return {}
+    if settings.experiment != "asking":
+        raise InputError(
+            f"the experiment {settings.experiment!r} does not take --replay",
+            "only asking replays real ratings",
+        )
+    if settings.people is not None or _changes(settings):
+        raise InputError(
+            "with --replay no people are simulated", "leave out --people and its numbers"
+        )
+    ratings = load_ratings(path, None, {}, "")
+    for note in ratings.notes:
+        say(f"note: {ratings.name}: {note}")
+    return {"ratings": ratings}
 
 
 def _list() -> None:

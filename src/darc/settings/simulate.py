@@ -66,8 +66,13 @@ class SimulateSettings(PopulationSettings, SeedSettings, PlotSettings, CommandSe
     truth: Path | None = option(
         None, "write what all people think of each candidate", "FILE", common=True
     )
-    experiment: Literal["disagreement", "coverage", "buckets", "raters", "hacking"] | None = option(
-        None, "run this experiment instead of writing ratings", common=True
+    experiment: (
+        Literal["disagreement", "coverage", "buckets", "raters", "hacking", "asking"] | None
+    ) = option(None, "run this experiment instead of writing ratings", common=True)
+    replay: Path | None = option(
+        None,
+        "a file of people's ratings that the experiment asking replays, in place of simulated ones",
+        "FILE",
     )
     rules: tuple[str, ...] = same_option(
         MethodSettings,

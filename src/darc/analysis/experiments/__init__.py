@@ -1,8 +1,9 @@
-"""Experiments on simulated people, where the truth is known."""
+"""Experiments on simulated people, whose true opinions are known."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from darc.analysis.experiments.asking import asking
 from darc.analysis.experiments.buckets import buckets
 from darc.analysis.experiments.coverage import coverage
 from darc.analysis.experiments.disagreement import disagreement
@@ -19,6 +20,8 @@ class Experiment:
     run: Callable[..., Findings]
     #: The usual number of prompts.
     prompts: int
+    #: The usual preset.
+    preset: str = "paper"
 
 
 EXPERIMENTS = {
@@ -26,7 +29,8 @@ EXPERIMENTS = {
     "coverage": Experiment(coverage, 500),
     "buckets": Experiment(buckets, 4000),
     "raters": Experiment(raters_needed, 1500),
-    "hacking": Experiment(hacking, 200),
+    "hacking": Experiment(hacking, 200, "hacking"),
+    "asking": Experiment(asking, 1000, "doubtful"),
 }
 
 __all__ = ["EXPERIMENTS", "Experiment", "Findings"]

@@ -28,6 +28,9 @@ class WaveLimits:
     room: Integers | None = None
     #: How many ratings of one prompt; None without a limit.
     per_prompt: int | None = None
+    #: What one rating must improve the decision by, in standard deviations of one rating. Without
+    #: it a wave that is larger than what is worth asking for is filled with what is not.
+    price: float = 0.0
 
 
 def rating_value(belief: Posterior, rating_noise: float, room: Integers | None = None) -> Array:
@@ -75,7 +78,9 @@ def next_wave(belief: Posterior, rating_noise: float, limits: WaveLimits) -> Int
         rank = np.argsort(order, axis=1, kind="stable")
         value = np.where(rank < limits.per_prompt, value, 0.0)
     ordered = np.argsort(-value, axis=None, kind="stable")[: limits.size]
-    worthwhile = ordered[value.ravel()[ordered] > 0]
+    ordered_value = value.ravel()[ordered]
+    least = limits.price * math.sqrt(rating_noise)
+    worthwhile = ordered[(ordered_value > 0) & (ordered_value >= least)]
     return np.stack(np.unravel_index(worthwhile, value.shape), axis=1)
 
 
