@@ -1,0 +1,1 @@
+"""`darc mcp`: choosing, comparing and explaining as tools of the Model Context Protocol."""
