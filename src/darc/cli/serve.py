@@ -81,6 +81,9 @@ def say_room(settings: "ServeSettings", gateway: "Gateway") -> None:
     if not grades:
         return
     calls = grades + k
+    if settings.shadow is not None:
+        _say_shadow(settings, gateway, calls)
+        return
     say(f"an answer takes at most {calls} backend calls: {k} that write answers, {grades} to grade")
     if settings.when_held in ("more", "fallback"):
         calls *= 2
@@ -94,6 +97,20 @@ def say_room(settings: "ServeSettings", gateway: "Gateway") -> None:
             f"--max-upstream-calls {limit} is less than an answer may take: what is best by then "
             f"is chosen, and flagged; raise it to {calls} or more, or give a smaller --panel"
         )
+
+
+def _say_shadow(settings: "ServeSettings", gateway: "Gateway", calls: int) -> None:
+    """Say what is answered, and what trying a request out costs."""
+    from darc.engine.panel_cost import estimate_panel_cost
+
+    engine = gateway.engine
+    comparing = estimate_panel_cost(engine.tools, engine.method, 2).most
+    say(
+        f"--shadow: answers are the backend's own, and {settings.shadow:g} % of requests are tried "
+        f"out in the background, with at most {calls} calls to choose and {comparing} to compare"
+    )
+    if settings.audit is None:
+        say("only /metrics shows what that finds; add --audit FILE for darc audit FILE")
 
 
 def gateway_settings_of(settings: ServeCommandSettings) -> "ServeSettings":

@@ -29,6 +29,8 @@ from darc.web.middleware.stack import Protection, protect
 from darc.web.problems import Problem
 from darc.web.trusted_proxies import TrustedProxies
 
+# Which part of the concurrent calls to a backend shadows may make.
+_SHADOW_CONCURRENCY = 4
 _PUBLIC_PATHS = ("/healthz", "/readyz", "/openapi.json", "/v1")
 
 
@@ -77,7 +79,10 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         retry=ScorerRetry(attempts=1, seconds=settings.wave_timeout),
     )
     mix = ModelMix([ModelShare("", backend)]) if backend is not None else make_mix(settings)
-    return Gateway(settings, mix, engine, Tracing(make_tracer_provider()))
+    gateway = Gateway(settings, mix, engine, Tracing(make_tracer_provider()))
+    if settings.shadow is not None:
+        gateway.add_shadows(make_mix(_settings_of_shadows(settings)))
+    return gateway
 
 
 def make_app(
@@ -108,6 +113,12 @@ def make_app(
         public_paths=(*_PUBLIC_PATHS, *routes.page_files),
     )
     return protect(router, protection, gateway.metrics.count_request)
+
+
+def _settings_of_shadows(settings: ServeSettings) -> ServeSettings:
+    """The settings with fewer calls at the same time, so that live requests are not slowed down."""
+    concurrency = max(1, settings.concurrency // _SHADOW_CONCURRENCY)
+    return settings.model_copy(update={"concurrency": concurrency})
 
 
 def _make_remote(settings: ServeSettings, address: BackendAddress) -> RemoteBackend:

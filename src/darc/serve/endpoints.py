@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -52,7 +53,8 @@ class ChatEndpoints:
         content, body = await self._read_json(request)
         large = len(content) > _SMALL_BODY
         chat = await self._gateway.run_in_worker(large, self._gateway.reader.read_chat, body)
-        if chat.is_passed_through and self._gateway.backend.passes_through:
+        is_ordinary = chat.is_passed_through or self._gateway.shadows is not None
+        if is_ordinary and self._gateway.backend.passes_through:
             return await pass_chat_through(self._gateway, request, chat, content)
         job = asyncio.create_task(
             self._gateway.complete(chat, request.headers, request.state.request_id)
@@ -84,8 +86,9 @@ class ChatEndpoints:
         run = self._gateway.run_in_worker
         chat_body = await run(large, dialect.chat_body, body)
         chat = await run(large, self._gateway.reader.read_chat, chat_body)
+        complete = self._complete_ordinarily if self._gateway.shadows else self._gateway.complete
         job = asyncio.create_task(
-            self._gateway.complete(chat, _bearer_headers(request), request.state.request_id)
+            complete(chat, _bearer_headers(request), request.state.request_id)
         )
         if chat.body.stream:
             last_events = partial(_last_translated_events, dialect, body, job)
@@ -96,6 +99,16 @@ class ChatEndpoints:
         encoded = await run(is_large(completion.outcome), encode_json, response)
         headers = _report_flags(request, completion.outcome.flags)
         return Response(encoded, media_type="application/json", headers=headers)
+
+    async def _complete_ordinarily(
+        self, chat: ChatRequest, headers: Mapping[str, str], request_id: str
+    ) -> Completion:
+        """One answer of the backend, of a request that may be tried out in the background."""
+        began = time.perf_counter()
+        completion = await self._gateway.complete(chat.for_one_answer(), headers, request_id)
+        seconds = time.perf_counter() - began
+        self._gateway.start_shadow(chat, headers, request_id, completion.body, seconds)
+        return completion
 
     async def playground(self, request: Request) -> Response:
         """Answer a chat completion as a stream of events: start, candidate, decision, or error."""

@@ -53,6 +53,21 @@ class Metrics:
         self._model_tokens = self._counter(
             "model_tokens", "Tokens of candidates by model, where several write.", "model"
         )
+        self._shadows = self._counter(
+            "shadows", "Requests that were tried out in the background, by how it ended.", "result"
+        )
+        self._shadow_changes = self._counter(
+            "shadow_changes", "Tried out requests whose answer would have changed."
+        )
+        self._shadow_raters = self._counter(
+            "shadow_raters", "Raters who graded the ordinary answer and another choice."
+        )
+        self._shadow_unhappy = self._counter(
+            "shadow_unhappy", "Those of them who are unhappy with each answer.", "answer"
+        )
+        self._shadow_calls = self._counter("shadow_calls", "Calls of trying out.", "part")
+        self._shadow_tokens = self._counter("shadow_tokens", "Tokens of trying out.", "part")
+        self._shadow_seconds = self._counter("shadow_seconds", "Time of trying out.", "part")
         self._seconds = Histogram(
             "darc_chat_seconds",
             "Seconds per chat completion.",
@@ -105,6 +120,23 @@ class Metrics:
             self._model_choices.labels(name).inc(row["chosen"])
             self._model_calls.labels(name).inc(row["calls"])
             self._model_tokens.labels(name).inc(row["tokens"])
+
+    def count_shadow_end(self, result: str) -> None:
+        """Count how trying out a request ended, such as "done" or "dropped"."""
+        self._shadows.labels(result).inc()
+
+    def count_shadow(self, row: Mapping[str, Any]) -> None:
+        """Count what trying out a request found, from its row in the audit log."""
+        self._shadow_changes.inc(row["changed"])
+        unhappy = row["unhappy"]
+        if unhappy is not None:
+            self._shadow_raters.inc(unhappy["raters"])
+            self._shadow_unhappy.labels("ordinary").inc(unhappy["ordinary"])
+            self._shadow_unhappy.labels("choice").inc(unhappy["choice"])
+        for part, cost in row["cost"].items():
+            self._shadow_calls.labels(part).inc(cost["calls"])
+            self._shadow_tokens.labels(part).inc(cost["tokens"])
+            self._shadow_seconds.labels(part).inc(cost["seconds"])
 
     def text(self) -> bytes:
         """Return everything as Prometheus reads it."""

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -17,6 +18,7 @@ from darc.serve.closing_response import ClosingResponse
 from darc.serve.proxy_path import path_below_v1
 from darc.serve.requests import ChatRequest
 from darc.serve.service import Gateway
+from darc.serve.stream_recorder import record_stream
 from darc.serve.streaming import DONE, encode_event
 from darc.web.bodies import read_body
 from darc.web.disconnects import cancel_if_disconnected
@@ -39,21 +41,36 @@ async def pass_chat_through(
     options = chat.method.options
     headers = gateway.backend_headers(request.headers)
     meter = Meter(options.budget.upstream_calls, options.budget.upstream_tokens)
+    request_id = request.state.request_id
+    is_tried_out = gateway.shadows is not None and gateway.shadows.is_due(chat, request_id)
+    began = time.perf_counter()
     if not chat.unchanged:
         content = json.dumps(chat.backend_body).encode()
-    if options.metadata:
+    if options.metadata or is_tried_out:
         headers["accept-encoding"] = "identity"
     with gateway.tracing.chat_span(chat, request.headers):
         backend = gateway.mix.only(chat.model).backend
         response = await _forward(gateway, request, CHAT_PATH, headers, content, meter, backend)
-    if not options.metadata or response.status_code != 200:
+    if response.status_code != 200:
         return response
+    if is_tried_out:
+
+        def start_shadow(completion: Mapping[str, Any]) -> None:
+            seconds = time.perf_counter() - began
+            gateway.start_shadow(chat, request.headers, request_id, completion, seconds)
+
+        _hear_completion(response, start_shadow)
+    if not options.metadata:
+        return response
+    explanation = "the backend's answer as it is: k is 1."
+    if gateway.shadows is not None:
+        explanation = "the backend's answer as it is: choosing is only tried out (--shadow)."
     darc = {
-        "request_id": request.state.request_id,
+        "request_id": request_id,
         "rule": None,
         "k": 1,
         "flags": [],
-        "explanation": "the backend's answer as it is: k is 1.",
+        "explanation": explanation,
     }
     return _with_darc(response, darc)
 
@@ -91,6 +108,20 @@ async def _forward(
         if isinstance(response, ClosingResponse):
             response.closers.append(stack.pop_all().aclose)
         return response
+
+
+def _hear_completion(
+    response: Response, on_completion: Callable[[Mapping[str, Any]], None]
+) -> None:
+    """Tell somebody the completion in a response, at the end of it if it is a stream."""
+    if "content-encoding" in response.headers:
+        return
+    if isinstance(response, StreamingResponse):
+        response.body_iterator = record_stream(response.body_iterator, on_completion)
+        return
+    body = parse_object(bytes(response.body))
+    if body:
+        on_completion(body)
 
 
 def _with_darc(response: Response, darc: dict[str, Any]) -> Response:

@@ -67,6 +67,11 @@ class ChatRequest:
             return 1
         return max(self.method.options.k, self.body.n)
 
+    def for_one_answer(self) -> "ChatRequest":
+        """The same request for a single candidate of the model that it names."""
+        options = self.method.options.model_copy(update={"k": 1, "models": None})
+        return replace(self, method=replace(self.method, options=options))
+
     @property
     def is_passed_through(self) -> bool:
         """Whether the backend's answer is returned as it is, by the model that is named."""

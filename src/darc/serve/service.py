@@ -30,6 +30,7 @@ from darc.serve.prompts import read_prompt, with_definitions
 from darc.serve.replies import Reply, merge_replies, read_reply
 from darc.serve.requests import ChatRequest, RequestMethod, RequestReader, split_model
 from darc.serve.settings import ServeSettings
+from darc.serve.shadows import AnsweredRequest, Shadows, ShadowTools
 from darc.serve.tracing import Tracing
 from darc.serve.validation import invalid_value
 from darc.types import Prompt
@@ -77,6 +78,7 @@ class Gateway:
                 "darc_requests_running": lambda: self.gate.running,
                 "darc_requests_waiting": lambda: self.gate.waiting,
                 "darc_backend_ready": lambda: float(self.backend_ready),
+                "darc_shadows_running": lambda: self.shadows.running if self.shadows else 0,
             }
         )
         self.probe = BackendProbe(mix.urls())
@@ -85,6 +87,54 @@ class Gateway:
         self._audit_log: AuditLog | None = None
         if settings.audit is not None:
             self._audit_log = AuditLog(settings.audit, settings.audit_bytes)
+        #: Tries requests out in the background; None where answers are chosen.
+        self.shadows: Shadows | None = None
+
+    def add_shadows(self, mix: ModelMix) -> None:
+        """Answer requests as the backend does, and try choosing out in the background.
+
+        Args:
+            mix: The models that write in the background, with connections of their own.
+        """
+        tools = ShadowTools(
+            mix=mix,
+            write_and_choose=self._write_and_choose,
+            chooser=self._chooser,
+            gate=self.gate,
+            metrics=self.metrics,
+            audit_log=self._audit_log,
+        )
+        self.shadows = Shadows(self.settings, tools)
+
+    def start_shadow(
+        self,
+        request: ChatRequest,
+        headers: Mapping[str, str],
+        request_id: str,
+        completion: Mapping[str, Any],
+        seconds: float,
+    ) -> None:
+        """Try a request out in the background, if it is one of those that are.
+
+        Args:
+            request: The request.
+            headers: Its headers.
+            request_id: Its id.
+            completion: The chat completion that the client got.
+            seconds: How long it took.
+        """
+        if self.shadows is None or not self.shadows.is_due(request, request_id):
+            return
+        caller = self.caller(headers, self.mix.judge_model(request.model))
+        self.shadows.start(
+            AnsweredRequest(
+                request=request,
+                request_id=request_id,
+                caller=caller,
+                completion=completion,
+                seconds=seconds,
+            )
+        )
 
     @property
     def backend(self) -> Backend:
@@ -216,6 +266,8 @@ class Gateway:
 
     async def aclose(self) -> None:
         """Release everything."""
+        if self.shadows is not None:
+            await self.shadows.aclose()
         await self.engine.aclose()
         await asyncio.to_thread(self.tracing.close)
         await self.mix.aclose()

@@ -50,6 +50,8 @@ class ServeSettings(GatewaySettings):
             raise InputError(
                 f"the model {self.model} is given beside several backends", "leave out --model"
             )
+        if self.shadow is not None:
+            _check_shadow(self)
         _check_limit("k", self.k, self.max_k)
         _check_limit("n_aug", self.parts.n_aug, self.max_n_aug)
         parse_stop(self.stop)
@@ -58,6 +60,15 @@ class ServeSettings(GatewaySettings):
         if self.caution is not None:
             _check_caution(self.caution, method)
         return self
+
+
+def _check_shadow(settings: ServeSettings) -> None:
+    if not settings.backend:
+        raise InputError("--shadow has no backend to answer requests", "give one: --backend URL")
+    if settings.parts.panel is None:
+        raise InputError(
+            "--shadow needs raters to grade both answers", "add --panel, and no --scorer"
+        )
 
 
 def _check_limit(name: str, value: int, limit: int) -> None:

@@ -97,7 +97,30 @@ class RequestSettings(CandidateSettings, StopSettings, MethodSettings, SearchSet
     )
 
 
-class GatewaySettings(RequestSettings, BackendSettings, LimitSettings, WorkerSettings):
+class ShadowSettings(SettingsModel):
+    """Trying out what choosing would change, without changing any answer."""
+
+    subject: ClassVar[str] = "trying it out"
+
+    shadow: float | None = option(
+        None,
+        "answer every request as the backend does, choose among several answers in the background "
+        "for this percentage of requests, and report what that would have changed",
+        "PERCENT",
+        gt=0,
+        le=100,
+    )
+    shadow_active: int = option(
+        4, "how many requests are tried out at the same time; further ones are dropped", "N", ge=1
+    )
+    shadow_tokens: int = option(
+        0, "how many tokens trying out may take in all; 0 means no limit", "N", ge=0
+    )
+
+
+class GatewaySettings(
+    RequestSettings, BackendSettings, ShadowSettings, LimitSettings, WorkerSettings
+):
     """How a gateway answers requests."""
 
     fallback_model: str = option(
