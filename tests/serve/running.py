@@ -79,6 +79,7 @@ def settings_for(backend: FakeServer | None, /, **given: Any) -> ServeSettings:
         "backend_timeout": 5.0,
         "keep_alive": 3.0,
         "workers": 0,
+        "model_list_seconds": 0.0,
     }
     return ServeSettings(**{**base, **given})
 

@@ -57,7 +57,12 @@ class ChatEndpoints:
         if is_ordinary and self._gateway.backend.passes_through:
             return await pass_chat_through(self._gateway, request, chat, content)
         job = asyncio.create_task(
-            self._gateway.complete(chat, request.headers, request.state.request_id)
+            self._gateway.complete(
+                chat,
+                request.headers,
+                request.state.request_id,
+                log_fields=_log_fields(request),
+            )
         )
         if chat.body.stream:
             return await self._stream_chat(request, chat, job)
@@ -65,7 +70,7 @@ class ChatEndpoints:
         completion = job.result()
         large = is_large(completion.outcome)
         encoded = await self._gateway.run_in_worker(large, encode_json, completion.body)
-        headers = _report_flags(request, completion.outcome.flags)
+        headers = _flag_headers(completion.outcome.flags)
         return Response(encoded, media_type="application/json", headers=headers)
 
     async def translated(self, dialect: Dialect, request: Request) -> Response:
@@ -88,7 +93,12 @@ class ChatEndpoints:
         chat = await run(large, self._gateway.reader.read_chat, chat_body)
         complete = self._complete_ordinarily if self._gateway.shadows else self._gateway.complete
         job = asyncio.create_task(
-            complete(chat, _bearer_headers(request), request.state.request_id)
+            complete(
+                chat,
+                _bearer_headers(request),
+                request.state.request_id,
+                log_fields=_log_fields(request),
+            )
         )
         if chat.body.stream:
             last_events = partial(_last_translated_events, dialect, body, job)
@@ -97,15 +107,21 @@ class ChatEndpoints:
         completion = job.result()
         response = dialect.response(body, completion.body)
         encoded = await run(is_large(completion.outcome), encode_json, response)
-        headers = _report_flags(request, completion.outcome.flags)
+        headers = _flag_headers(completion.outcome.flags)
         return Response(encoded, media_type="application/json", headers=headers)
 
     async def _complete_ordinarily(
-        self, chat: ChatRequest, headers: Mapping[str, str], request_id: str
+        self,
+        chat: ChatRequest,
+        headers: Mapping[str, str],
+        request_id: str,
+        log_fields: dict[str, Any],
     ) -> Completion:
         """One answer of the backend, of a request that may be tried out in the background."""
         began = time.perf_counter()
-        completion = await self._gateway.complete(chat.for_one_answer(), headers, request_id)
+        completion = await self._gateway.complete(
+            chat.for_one_answer(), headers, request_id, log_fields=log_fields
+        )
         seconds = time.perf_counter() - began
         self._gateway.start_shadow(chat, headers, request_id, completion.body, seconds)
         return completion
@@ -124,7 +140,7 @@ class ChatEndpoints:
             chat = await self._gateway.run_in_worker(large, self._gateway.reader.read_chat, body)
             add_event("start", {"k": chat.k, "model": chat.model})
             return await self._gateway.complete(
-                chat, request.headers, request.state.request_id, add_event
+                chat, request.headers, request.state.request_id, add_event, _log_fields(request)
             )
 
         job = asyncio.create_task(complete())
@@ -173,6 +189,7 @@ class ChatEndpoints:
             method,
             request.headers,
             request.state.request_id,
+            _log_fields(request),
         )
 
     async def _read_json(self, request: Request) -> tuple[bytes, dict[str, Any]]:
@@ -199,7 +216,7 @@ class ChatEndpoints:
         headers = {"cache-control": "no-cache", "x-accel-buffering": "no"}
         events: _EventQueue = asyncio.Queue()
         if await cancel_if_disconnected(request, job, self._gateway.settings.keep_alive):
-            headers |= _report_flags(request, job.result().outcome.flags)
+            headers |= _flag_headers(job.result().outcome.flags)
         else:
             events.put_nowait(KEEP_ALIVE)
         return self._stream(job, events, last_events, headers)
@@ -300,9 +317,15 @@ def _named_event(name: str, data: Any) -> bytes:
     return f"event: {name}\n".encode() + encode_event(data)
 
 
-def _report_flags(request: Request, flags: Sequence[str]) -> dict[str, str]:
-    """Put the flags of a choice into the log, and return them as headers."""
-    request.state.log = {"flags": list(flags)}
+def _log_fields(request: Request) -> dict[str, Any]:
+    """The fields that the line in the log has about a request, to be added to."""
+    request.state.log = {}
+    fields: dict[str, Any] = request.state.log
+    return fields
+
+
+def _flag_headers(flags: Sequence[str]) -> dict[str, str]:
+    """The flags of a choice as headers."""
     headers = {}
     if flags:
         headers[_FLAGS_HEADER] = ",".join(flags).encode("ascii", "replace").decode()

@@ -1,10 +1,12 @@
 """Counts and times for Prometheus."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as CONTENT_TYPE
+
+from darc.serve.choice_facts import ChoiceFacts, RaterCount
 
 __all__ = ["CONTENT_TYPE", "Metrics"]
 
@@ -12,6 +14,10 @@ _CHAT_PATH = "/v1/chat/completions"
 _SECONDS_BUCKETS = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0,
 )  # fmt: skip
+# The grades of a panel are 0 to 10.
+_DISAGREEMENT_BUCKETS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
+_CALLS_BUCKETS = (1, 2, 5, 10, 17, 25, 50, 100, 200, 500)
+_TOKENS_BUCKETS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 # Paths with a label of their own, so that clients cannot make labels.
 _LABELLED_PATHS = (
     _CHAT_PATH, "/v1/responses", "/v1/messages", "/v1/models", "/v1/select", "/v1/playground",
@@ -33,10 +39,23 @@ class Metrics:
         self._flags = self._counter("flags", "Choices by flag.", "flag")
         self._calls = self._counter("calls", "Calls to models by stage.", "stage")
         self._tokens = self._counter("tokens", "Tokens by stage.", "stage")
-        self._stages = self._counter("stage_milliseconds", "Time by stage.", "stage")
+        self._choices = self._counter("choices", "Choices by model of the request.", "model")
+        self._passed = self._counter(
+            "passed_through", "Answers that were passed on as they are, by model.", "model"
+        )
+        self._flagged = self._counter("flagged", "Choices with at least one flag.")
         self._held = self._counter("held", "Choices where none of the answers is good.")
         self._other_choices = self._counter(
             "other_choices", "Choices that Best-of-K would not make."
+        )
+        self._compared = self._counter(
+            "compared", "Choices of which it is known what Best-of-K would choose."
+        )
+        self._raters = self._counter(
+            "raters", "Raters of the choice, and of what Best-of-K would choose.", "answer"
+        )
+        self._unhappy = self._counter(
+            "unhappy_raters", "Those of them who are unhappy with that answer.", "answer"
         )
         self._candidates = self._counter("candidates", "Candidates written.")
         self._scored = self._counter("scored", "Texts scored.")
@@ -68,11 +87,20 @@ class Metrics:
         self._shadow_calls = self._counter("shadow_calls", "Calls of trying out.", "part")
         self._shadow_tokens = self._counter("shadow_tokens", "Tokens of trying out.", "part")
         self._shadow_seconds = self._counter("shadow_seconds", "Time of trying out.", "part")
-        self._seconds = Histogram(
-            "darc_chat_seconds",
-            "Seconds per chat completion.",
-            buckets=_SECONDS_BUCKETS,
-            registry=self._registry,
+        self._disagreement = self._histogram(
+            "disagreement", "Standard deviation of the ratings of a choice.", _DISAGREEMENT_BUCKETS
+        )
+        self._request_calls = self._histogram(
+            "request_calls", "Calls to all models per request.", _CALLS_BUCKETS, "model"
+        )
+        self._request_tokens = self._histogram(
+            "request_tokens", "Tokens of all models per request.", _TOKENS_BUCKETS, "model"
+        )
+        self._stage_seconds = self._histogram(
+            "stage_seconds", "Seconds of a request by stage.", _SECONDS_BUCKETS, "stage"
+        )
+        self._seconds = self._histogram(
+            "chat_seconds", "Seconds per chat completion.", _SECONDS_BUCKETS
         )
         for name, value in gauges.items():
             help_text = name.removeprefix("darc_").replace("_", " ").capitalize() + "."
@@ -80,6 +108,13 @@ class Metrics:
 
     def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
         return Counter(f"darc_{name}", help_text, labels, registry=self._registry)
+
+    def _histogram(
+        self, name: str, help_text: str, buckets: Sequence[float], *labels: str
+    ) -> Histogram:
+        return Histogram(
+            f"darc_{name}", help_text, labels, buckets=buckets, registry=self._registry
+        )
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count a request.
@@ -93,21 +128,44 @@ class Metrics:
         if path == _CHAT_PATH:
             self._seconds.observe(seconds)
 
-    def count_choice(self, darc: Mapping[str, Any]) -> None:
-        """Count a choice and what it cost, from its `darc` object."""
-        for flag in darc["flags"]:
+    def count_choice(self, facts: ChoiceFacts, model: str) -> None:
+        """Count a choice.
+
+        Args:
+            facts: The facts about it.
+            model: The label of its model.
+        """
+        self._choices.labels(model).inc()
+        for flag in facts.flags:
             self._flags.labels(flag.partition(":")[0]).inc()
-        self._held.inc(darc["held"])
-        if darc["best_of_k"] is not None:
-            self._other_choices.inc(darc["best_of_k"] != darc["index"])
-        self._candidates.inc(darc["k"])
+        self._flagged.inc(bool(facts.flags))
+        self._held.inc(facts.held)
+        if facts.other_choice is not None:
+            self._compared.inc()
+            self._other_choices.inc(facts.other_choice)
+        if facts.disagreement is not None:
+            self._disagreement.observe(facts.disagreement)
+        if facts.choice is not None and facts.best_of_k is not None:
+            # Both or neither, so that their shares can be compared.
+            self._count_raters("choice", facts.choice)
+            self._count_raters("best_of_k", facts.best_of_k)
+        self._candidates.inc(facts.k)
+        self._request_calls.labels(model).observe(facts.calls)
+        self._request_tokens.labels(model).observe(facts.tokens)
+        for stage, seconds in facts.seconds.items():
+            self._stage_seconds.labels(stage).observe(seconds)
+
+    def count_cost(self, darc: Mapping[str, Any]) -> None:
+        """Count what a choice cost by stage, from its `darc` object."""
         self._scored.inc(darc["scored"])
         self._saved.inc(darc.get("panel", {}).get("saved", 0))
         for stage, spent in darc["spent"].items():
             self._calls.labels(stage).inc(spent["calls"])
             self._tokens.labels(stage).inc(spent.get("total_tokens") or 0)
-        for stage, milliseconds in darc["milliseconds"].items():
-            self._stages.labels(stage).inc(milliseconds)
+
+    def count_passed_through(self, model: str) -> None:
+        """Count an answer that was passed on as it is, by the label of its model."""
+        self._passed.labels(model).inc()
 
     def count_models(self, rows: Mapping[str, Mapping[str, Any]]) -> None:
         """Count which of several models wrote candidates, and which one was chosen.
@@ -137,6 +195,10 @@ class Metrics:
             self._shadow_calls.labels(part).inc(cost["calls"])
             self._shadow_tokens.labels(part).inc(cost["tokens"])
             self._shadow_seconds.labels(part).inc(cost["seconds"])
+
+    def _count_raters(self, answer: str, count: RaterCount) -> None:
+        self._raters.labels(answer).inc(count.raters)
+        self._unhappy.labels(answer).inc(count.unhappy)
 
     def text(self) -> bytes:
         """Return everything as Prometheus reads it."""

@@ -51,6 +51,7 @@ async def pass_chat_through(
     with gateway.tracing.chat_span(chat, request.headers):
         backend = gateway.mix.only(chat.model).backend
         response = await _forward(gateway, request, CHAT_PATH, headers, content, meter, backend)
+    gateway.metrics.count_passed_through(gateway.model_labels.label(chat.model))
     if response.status_code != 200:
         return response
     if is_tried_out:

@@ -20,6 +20,7 @@ from darc.serve.dialects.responses import ResponsesDialect
 from darc.serve.embedded_backend import EmbeddedBackend
 from darc.serve.endpoints import ChatEndpoints
 from darc.serve.metrics import CONTENT_TYPE
+from darc.serve.model_labels import keep_listed
 from darc.serve.openapi import ServerDescription, make_document
 from darc.serve.proxy import pass_through
 from darc.serve.requests import MODEL_PREFIX
@@ -81,13 +82,15 @@ class GatewayRoutes:
         """Load everything while the service runs already, and release it at the end."""
         warming = asyncio.create_task(self._warm())
         watching = asyncio.create_task(self._gateway.probe.watch())
+        listing = asyncio.create_task(self._list_models())
         try:
             yield
         finally:
             self._is_warm = False
-            warming.cancel()
-            watching.cancel()
-            await asyncio.gather(warming, watching, return_exceptions=True)
+            tasks = (warming, watching, listing)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await self._gateway.aclose()
 
     async def no_route(self, *_: Any) -> None:
@@ -107,6 +110,15 @@ class GatewayRoutes:
         except Exception as error:
             logger.warning("a part is not ready: %s", error)
         self._is_warm = True
+
+    async def _list_models(self) -> None:
+        """Keep knowing the backend's models, which metrics have labels for."""
+        gateway = self._gateway
+        seconds = gateway.settings.model_list_seconds
+        if seconds > 0:
+            while not gateway.probe.reachable:
+                await asyncio.sleep(1)
+            await keep_listed(gateway.model_labels, gateway.listed_models, seconds)
 
     async def _models(self, request: Request) -> Response:
         """The backend's models, and each of them again under a name with the server's rule."""

@@ -19,12 +19,14 @@ from darc.serve.backend_probe import BackendProbe
 from darc.serve.backends import Backend
 from darc.serve.bodies import SelectTexts
 from darc.serve.candidates import CandidateWriter, WrittenReplies
+from darc.serve.choice_facts import choice_facts
 from darc.serve.choosing import Chooser
 from darc.serve.client_places import place_name, to_client_places
 from darc.serve.errors import HELD, as_problems, held_problem
 from darc.serve.forwarded_headers import call_headers, request_headers
 from darc.serve.job import EventListener, Job
 from darc.serve.metrics import Metrics
+from darc.serve.model_labels import ModelLabels
 from darc.serve.model_mix import ModelMix
 from darc.serve.prompts import read_prompt, with_definitions
 from darc.serve.replies import Reply, merge_replies, read_reply
@@ -82,6 +84,8 @@ class Gateway:
             }
         )
         self.probe = BackendProbe(mix.urls())
+        configured = [address.model for address in settings.addresses]
+        self.model_labels = ModelLabels([settings.model, settings.fallback_model, *configured])
         self._writer = CandidateWriter(settings, engine)
         self._chooser = Chooser(settings, engine)
         self._audit_log: AuditLog | None = None
@@ -170,6 +174,7 @@ class Gateway:
         headers: Mapping[str, str],
         request_id: str,
         on_event: EventListener | None = None,
+        log_fields: dict[str, Any] | None = None,
     ) -> Completion:
         """Answer a chat completion.
 
@@ -178,6 +183,7 @@ class Gateway:
             headers: Its headers.
             request_id: Its id.
             on_event: Hears of candidates as they arrive.
+            log_fields: Fields of the request's line in the log, which are added to.
 
         Raises:
             Problem: It cannot be answered.
@@ -200,7 +206,7 @@ class Gateway:
         with self.tracing.chat_span(request, headers) as span, as_problems():
             async with self.gate:
                 replies, outcome = await self._write_and_choose(request, job)
-            darc = await self._describe(job, replies, outcome)
+            darc = await self._describe(job, replies, outcome, request.model, log_fields)
             if HELD in outcome.flags and request.method.options.when_held == "refuse":
                 raise held_problem(outcome)
             body = _completion_body(request, job, replies, outcome)
@@ -216,6 +222,7 @@ class Gateway:
         method: RequestMethod,
         headers: Mapping[str, str],
         request_id: str,
+        log_fields: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Choose among a client's own candidates.
 
@@ -225,6 +232,7 @@ class Gateway:
             method: How to choose.
             headers: The headers of the request.
             request_id: Its id.
+            log_fields: Fields of the request's line in the log, which are added to.
 
         Returns:
             The decision, with the answer.
@@ -246,8 +254,17 @@ class Gateway:
                 outcome = await self._chooser.decide(
                     job, replies, [], n=body.n, n_aug=method.options.n_aug
                 )
-            darc = await self._describe(job, replies, outcome)
+            darc = await self._describe(job, replies, outcome, model, log_fields)
             return {**to_client_places(darc, merged), "answer": outcome.answer}
+
+    async def listed_models(self) -> list[str]:
+        """Return the names of the models that the backend lists, asked with its own key.
+
+        Raises:
+            Problem: The backend does not say.
+        """
+        models = await self.mix.list_models(self.caller({}).headers)
+        return [str(model.get("id")) for model in models]
 
     async def run_in_worker(
         self, large: bool, function: Callable[..., Result], *arguments: Any
@@ -324,15 +341,24 @@ class Gateway:
         return all_replies, new_outcome
 
     async def _describe(
-        self, job: Job, replies: Sequence[Reply], outcome: Outcome
+        self,
+        job: Job,
+        replies: Sequence[Reply],
+        outcome: Outcome,
+        model: str,
+        log_fields: dict[str, Any] | None,
     ) -> dict[str, Any]:
-        """The `darc` object of a choice, which is also counted and written to the audit log."""
+        """The `darc` object of a choice, which is also counted and written to both logs."""
         large = is_large(outcome)
         row = await self.run_in_worker(large, outcome.to_dict)
         darc = await self.run_in_worker(large, metadata.describe_choice, job, replies, outcome, row)
         if job.method.options.metadata == "full":
             darc |= await self._describe_fully(outcome)
-        self.metrics.count_choice(darc)
+        facts = choice_facts(job, outcome, darc, model)
+        self.metrics.count_choice(facts, self.model_labels.label(model))
+        self.metrics.count_cost(darc)
+        if log_fields is not None:
+            log_fields |= facts.log_fields()
         if job.is_mixed:
             self.metrics.count_models(darc["models"])
         if self._audit_log is not None:

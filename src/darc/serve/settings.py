@@ -32,6 +32,9 @@ class ServeSettings(GatewaySettings):
     trusted_proxies: tuple[str, ...] = ()
     #: Seconds before a stream begins, and between its comments, while nothing is chosen yet.
     keep_alive: float = Field(default=5.0, gt=0)
+    #: Seconds between two looks at the models that the backend lists, which metrics have labels
+    #: for; 0 for none.
+    model_list_seconds: float = Field(default=300.0, ge=0)
 
     @cached_property
     def addresses(self) -> tuple[BackendAddress, ...]:
