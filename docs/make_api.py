@@ -22,6 +22,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Risk", "darc.decide.statistics.risk", ()),
     ("Worst cases", "darc.decide.statistics.worst_case", ()),
     ("Bounds", "darc.decide.statistics.bounds", ()),
+    ("Trade-offs", "darc.decide.statistics.trade_off", ()),
     ("Comparisons", "darc.decide.statistics.pairwise", ()),
     ("Agreement", "darc.decide.statistics.agreement", ()),
     ("Asking a model", "darc.engine.engine", ("Engine", "ask", "choose")),

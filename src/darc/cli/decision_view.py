@@ -57,6 +57,7 @@ def explanation_of(
     from darc.decide.explanation import explain
     from darc.decide.flags import flag_words
     from darc.decide.number_words import numbers_in_words
+    from darc.decide.trade_off_words import trade_off_in_words
     from darc.engine.flags import FLAG_SENTENCES
 
     if flags is None:
@@ -68,6 +69,9 @@ def explanation_of(
             sentences.append(f"{words[0].upper()}{words[1:]}.")
     if details:
         sentences.append(f"In numbers: {numbers_in_words(decision)}.")
+        trade_off = trade_off_in_words(decision)
+        if trade_off:
+            sentences.append(f"As a trade-off: {trade_off}.")
     return " ".join(sentences)
 
 

@@ -226,11 +226,15 @@ class Decision:
         """
         from darc.decide.explanation import explain
         from darc.decide.number_words import numbers_in_words
+        from darc.decide.trade_off_words import trade_off_in_words
 
         sentences = [explain(self)]
         sentences += [f"{words[0].upper()}{words[1:]}." for words in flags_in_words(self.flags)]
         if details:
             sentences.append(f"In numbers: {numbers_in_words(self)}.")
+            trade_off = trade_off_in_words(self)
+            if trade_off:
+                sentences.append(f"As a trade-off: {trade_off}.")
             if self.how_sure is not None:
                 words = self.how_sure.in_words()
                 sentences.append(f"{words[0].upper()}{words[1:]}.")

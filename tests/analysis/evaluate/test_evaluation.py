@@ -23,7 +23,7 @@ def test_ratings_alone() -> None:
         *("main", "human", "buckets", "pool", "scalarisation", "sensitivity"),
         *("decision_cost", "calibration", "densities", "frontier", "ablations"),
     ]
-    assert steps == [(done, 23) for done in range(1, 24)]
+    assert steps == [(done, 24) for done in range(1, 25)]
     assert not result.warnings
 
 

@@ -27,6 +27,7 @@ from darc.analysis.report import (
     pool_tables,
     proxy_tables,
     rule_tables,
+    scorer_agreement,
     scorer_tables,
     source_tables,
 )
@@ -190,7 +191,8 @@ class _EvaluationBuilder:
             contest = _on_base_prompts(contest, self._run_contests)
         result.contests.append(contest)
         result.warnings += contest_warnings(contest)
-        for make in (*_RULE_TABLES, scorer_tables.scorer_table, cost_tables.decision_cost_table):
+        scorer_makers = (scorer_tables.scorer_table, scorer_agreement.scorer_agreement_table)
+        for make in (*_RULE_TABLES, *scorer_makers, cost_tables.decision_cost_table):
             self._add(make, contest)
         self._add(scorer_tables.held_out_scorer_table, ratings, self._settings)
         splits = Splits(ratings, self._settings)
@@ -305,7 +307,7 @@ def _table_count(inputs: Sequence[Ratings], ablations: bool) -> int:
     """How many tables there are to make, if all goes well."""
     runs = sum(ratings.kind == "rewrite" for ratings in inputs)
     pairs = len(_proxies(inputs)) * len(_human_ratings(inputs))
-    per_input = 8 + len(_RULE_TABLES)
+    per_input = 9 + len(_RULE_TABLES)
     per_run = 1
     per_pair = 8 + len(_RULE_TABLES)
     if ablations:
