@@ -6,7 +6,7 @@ TORCH := 2.13.0
 VLLM := 0.32.0
 BIN := $(VENV)/bin
 QUESTION ?= Why is it good to walk every day? Answer in two or three sentences.
-ASK := -k 12 --max-tokens 160 --seed 3
+ASK := --generator embedded -k 12 --max-tokens 160 --seed 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 # The versions that the tests ran with, so that a new release of a dependency breaks nobody's first try.
 INSTALL := $(PIP) install -c constraints.txt

@@ -13,6 +13,7 @@ from darc.errors import DarcError
 from darc.models.embedded import EmbeddedModel
 from darc.models.installed import Installed
 from darc.models.installing import install
+from darc.settings.discovery import DISCOVERY_ENV
 
 SHARED = Path.home() / ".cache" / "darc-tests"
 # Apart, since scorers go by it wherever it is.
@@ -24,6 +25,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What the user has installed, and the scores kept there, change no test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DARC_CACHE", str(tmp_path_factory.mktemp("cache")))
+        # Nor does a model server that happens to run on this machine.
+        patch.setenv(DISCOVERY_ENV, "0")
         yield
 
 

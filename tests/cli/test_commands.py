@@ -32,7 +32,7 @@ def test_unknown_commands_are_named_with_the_nearest(capsys: pytest.CaptureFixtu
     assert main(["sellect", "--help"]) == 2
     assert capsys.readouterr().err == "darc: unknown command 'sellect'; did you mean 'select'?\n"
     assert main(["frobnicate"]) == 2
-    assert "known: ask, run, serve" in capsys.readouterr().err
+    assert "known: init, ask, run, serve" in capsys.readouterr().err
 
 
 def test_a_command_loads_no_other() -> None:

@@ -57,7 +57,8 @@ class FakeServer(Closing):
     `ignores` and `refuses` hold names of parameters ("n", "logprobs", "max_tokens") or "system" for
     that role; where "seed" is ignored every answer is another. `copies` makes all choices alike.
     `reply(body, index)` replaces the made-up texts, and `alternatives(body)` their probabilities, a
-    token each. `models` are listed, and a turn costs `marks` tokens beside its words.
+    token each. `models` are listed, and a turn costs `marks` tokens beside its words. A `listing`
+    is sent in place of the list of models, and `listed_for` has the headers of those who asked.
     """
 
     def __init__(self, port: int = 0) -> None:
@@ -70,6 +71,8 @@ class FakeServer(Closing):
         self.reply: Callable[[dict[str, Any], int], str] | None = None
         self.alternatives: Callable[[dict[str, Any]], list[dict[str, float]]] | None = None
         self.models = ["fake"]
+        self.listing: Any = None
+        self.listed_for: list[dict[str, str]] = []
         self.copies = False
         self.marks = 0
         self.answered = 0
@@ -204,6 +207,9 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
             fault = fake.fault()
             if fault is not None:
                 self.fail(fault)
+            elif self.path == "/v1/models" and fake.listing is not None:
+                fake.listed_for.append({name.lower(): text for name, text in self.headers.items()})
+                self.send(200, fake.listing)
             elif self.path == "/v1/models":
                 about = {"object": "model", "created": 1, "owned_by": "tests"}
                 listed = [{"id": name, **about} for name in fake.models]

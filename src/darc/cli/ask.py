@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.choosing import note_wording
 from darc.cli.commands import Command
 from darc.cli.engines import make_engine, say_cost
+from darc.cli.first_model import find_model
 from darc.cli.outcome_output import write_outcome
 from darc.cli.output import counting, say
 from darc.cli.toy_model import toy_model_note
@@ -28,6 +29,7 @@ def run(settings: AskSettings) -> None:
     has_answers = bool(settings.answers or settings.answer)
     note = ""
     if not has_answers:
+        settings = _with_found_model(settings)
         note = toy_model_note(settings.generator, "darc ask QUESTION")
     with make_engine(settings, with_model=not has_answers) as engine:
         if settings.caution is not None and engine.parts.panel is None:
@@ -41,6 +43,15 @@ def run(settings: AskSettings) -> None:
         else:
             outcome = _ask(engine, prompt, settings)
     write_outcome(outcome, settings, **_json_fields(outcome, embeddings, note))
+
+
+def _with_found_model(settings: AskSettings) -> AskSettings:
+    """The settings with a model that was found, if none is named."""
+    if "generator" in settings.model_fields_set:
+        return settings
+    may_ask = settings.question != "-"
+    model = find_model(settings, "--generator", may_ask)
+    return settings.model_copy(update={"generator": model.generator})
 
 
 def _choose(engine: "Engine", prompt: "Prompt", question: str, settings: AskSettings) -> "Outcome":

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from darc.cli.commands import Command
 from darc.cli.engines import say_cost
+from darc.cli.first_model import EMBEDDED, find_model
 from darc.cli.output import say
 from darc.cli.sources import read_calibrations
 from darc.cli.toy_model import toy_model_note
@@ -32,14 +33,16 @@ def run(settings: ServeCommandSettings) -> None:
     from darc.web.logs import log_as_json
     from darc.web.server import listen, serve
 
-    gateway_settings = gateway_settings_of(settings)
+    settings, on_found_server = _with_found_model(settings)
+    gateway_settings = gateway_settings_of(settings, forwards_client_keys=not on_found_server)
     require_keys_if_public(settings.host, settings.api_keys is not None)
     gateway = make_gateway(gateway_settings)
     hosts = AllowedHosts(settings.host, settings.allowed_hosts)
     app = make_app(gateway_settings, gateway, hosts)
     socket = listen(settings.host, settings.port)
     log_as_json(settings.log_level, key_env=gateway_settings.backend_key_env)
-    source = " and ".join(gateway_settings.backend) or "the embedded model"
+    source = " and ".join(gateway_settings.backend) or gateway_settings.embedded_model
+    source = source or "the embedded model"
     url = local_url(settings.host, socket.getsockname()[1])
     say(f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1")
     say_room(gateway_settings, gateway)
@@ -67,7 +70,7 @@ def _log_notes(settings: "ServeSettings") -> None:
     from darc.engine.surface_scorers import surface_note
 
     notes = [surface_note(settings.parts.scorers)]
-    if not settings.backend:
+    if not settings.backend and not settings.embedded_model:
         notes.append(toy_model_note("embedded", "darc serve", servers_only=True))
     for note in notes:
         if note:
@@ -113,11 +116,27 @@ def _say_shadow(settings: "ServeSettings", gateway: "Gateway", calls: int) -> No
         say("only /metrics shows what that finds; add --audit FILE for darc audit FILE")
 
 
-def gateway_settings_of(settings: ServeCommandSettings) -> "ServeSettings":
-    """The settings of the gateway, with its parts ready."""
+def _with_found_model(settings: ServeCommandSettings) -> tuple[ServeCommandSettings, bool]:
+    """The settings with a model that was found if none is named, and whether a server has it."""
+    if {"backend", "generator"} & settings.model_fields_set:
+        return settings, False
+    model = find_model(settings, "--backend")
+    return settings.model_copy(update={"generator": model.generator}), model.on_found_server
+
+
+def gateway_settings_of(
+    settings: ServeCommandSettings, forwards_client_keys: bool = True
+) -> "ServeSettings":
+    """The settings of the gateway, with its parts ready.
+
+    Args:
+        settings: The settings of the command.
+        forwards_client_keys: Whether a client's key may be the backend's.
+    """
     from darc.engine.engine_options import parse_engine_options
     from darc.serve.settings import ServeSettings
 
+    embedded_model = _embedded_model(settings)
     settings = _with_parsed_backend(settings)
     if settings.when_held == "fallback" and not settings.fallback_model:
         raise InputError(
@@ -133,6 +152,8 @@ def gateway_settings_of(settings: ServeCommandSettings) -> "ServeSettings":
         "parts": options.make_parts(options.choose_panel(None)),
         "calibrations": read_calibrations(settings.calibration),
         "trusted_proxies": settings.trusted_proxies,
+        "embedded_model": embedded_model or "",
+        "forwards_client_keys": forwards_client_keys,
     }
     return validate_settings(ServeSettings, values)
 
@@ -142,7 +163,7 @@ def _with_parsed_backend(settings: ServeCommandSettings) -> ServeCommandSettings
     from darc.serve.backend_addresses import parse_backends
 
     texts = settings.backend or (settings.generator,)
-    if texts == ("embedded",):
+    if _embedded_model(settings) is not None:
         return settings.model_copy(update={"backend": ()})
     addresses = parse_backends(texts, settings.backend_key_env)
     if len(addresses) > 1:
@@ -154,6 +175,17 @@ def _with_parsed_backend(settings: ServeCommandSettings) -> ServeCommandSettings
         "backend_key_env": address.key_env,
     }
     return settings.model_copy(update=changes)
+
+
+def _embedded_model(settings: ServeCommandSettings) -> str | None:
+    """The name of the embedded model that answers, empty for the small one; None for servers."""
+    from darc.registry import parse_spec
+
+    texts = settings.backend or (settings.generator,)
+    spec = parse_spec(texts[0])
+    if len(texts) > 1 or spec.name != EMBEDDED:
+        return None
+    return spec.argument
 
 
 COMMAND = Command(ServeCommandSettings, run, interrupted="the server has stopped")

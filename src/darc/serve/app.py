@@ -47,10 +47,9 @@ def make_mix(settings: ServeSettings) -> ModelMix:
                 for address in settings.addresses
             ]
         )
-    from darc.models.embedded import EmbeddedModel
-    from darc.models.installed import require
+    from darc.models.embedded import open_installed
 
-    backend = EmbeddedBackend(EmbeddedModel(require().path), settings.max_tokens)
+    backend = EmbeddedBackend(open_installed(settings.embedded_model), settings.max_tokens)
     return ModelMix([ModelShare("", backend)])
 
 

@@ -166,7 +166,8 @@ class Gateway:
         servers it is not known which of them it is meant for.
         """
         has_keys = self.settings.api_keys is not None or bool(self.mix.key)
-        return self.mix.is_one_server and not has_keys
+        allowed = self.settings.forwards_client_keys and self.mix.is_one_server
+        return allowed and not has_keys
 
     async def complete(
         self,

@@ -30,6 +30,10 @@ class ServeSettings(GatewaySettings):
     calibrations: InstanceOf[Calibrations] | None = None
     #: The reverse proxies that are believed about the addresses of clients.
     trusted_proxies: tuple[str, ...] = ()
+    #: The embedded model that answers without a backend; empty for the small one.
+    embedded_model: str = ""
+    #: Whether a client's key may be the backend's. A server that was found here gets none.
+    forwards_client_keys: bool = True
     #: Seconds before a stream begins, and between its comments, while nothing is chosen yet.
     keep_alive: float = Field(default=5.0, gt=0)
     #: Seconds between two looks at the models that the backend lists, which metrics have labels

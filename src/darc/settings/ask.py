@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import ClassVar
 
+from darc.settings.discovery import DiscoverySettings
 from darc.settings.engine import ChoiceSettings
 from darc.settings.general import CommandSettings, DetailsSettings, JsonSettings, PlotSettings
 from darc.settings.model import SettingsModel, option
@@ -36,7 +37,9 @@ class OwnAnswerSettings(SettingsModel):
     )
 
 
-class AskSettings(ChoiceSettings, OwnAnswerSettings, OutcomeSettings, CommandSettings):
+class AskSettings(
+    ChoiceSettings, OwnAnswerSettings, DiscoverySettings, OutcomeSettings, CommandSettings
+):
     """The options of `darc ask`."""
 
     question: str = option(..., "the question; - reads it from standard input", positional=True)

@@ -47,6 +47,12 @@ class PlotSettings(SettingsModel):
     plot: Path | None = option(None, "draw a picture (.png, .svg or .pdf)", "FILE", common=True)
 
 
+class ForceSettings(SettingsModel):
+    """Whether to go on in spite of a reason against it."""
+
+    force: bool = option(False, "go on in spite of what stands against it", common=True)
+
+
 class DetailsSettings(SettingsModel):
     """How much is said about a decision."""
 

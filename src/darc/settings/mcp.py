@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import ClassVar
 
+from darc.settings.discovery import DiscoverySettings
 from darc.settings.engine import ChoiceSettings
 from darc.settings.general import CommandSettings
 from darc.settings.model import SettingsModel, option
@@ -22,7 +23,7 @@ class AllowedFolderSettings(SettingsModel):
     )
 
 
-class McpSettings(AllowedFolderSettings, ChoiceSettings, CommandSettings):
+class McpSettings(AllowedFolderSettings, ChoiceSettings, DiscoverySettings, CommandSettings):
     """The options of `darc mcp`."""
 
     also_common: ClassVar[tuple[str, ...]] = ("scale", "threshold")

@@ -13,7 +13,9 @@ Stage = Literal["candidates", "variants", "scores", "side", "decisions"]
 class RunSettings(ChoiceSettings):
     """What a run is made of; its folder records it in `run.toml`."""
 
-    prompts: str = option(..., "the prompts; the formats are listed below", "FILE", common=True)
+    prompts: str = option(
+        ..., "the prompts, in one of the formats that `darc run --help` lists", "FILE", common=True
+    )
     sample: int | None = option(
         None, "take only N of the prompts, drawn with --seed", "N", common=True, ge=1
     )

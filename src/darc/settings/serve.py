@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
+from darc.settings.discovery import DiscoverySettings
 from darc.settings.engine import WorkerSettings
 from darc.settings.general import CommandSettings
 from darc.settings.generation import CandidateSettings, GenerationSettings, StopSettings
@@ -165,6 +166,7 @@ class ServeCommandSettings(
     GatewaySettings,
     SamplingSettings,
     ScorerSettings,
+    DiscoverySettings,
     ListeningSettings,
     AddressSettings,
     CommandSettings,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from darc.settings.general import CommandSettings, JsonSettings, SeedSettings
+from darc.settings.general import CommandSettings, ForceSettings, JsonSettings, SeedSettings
 from darc.settings.limits import ListeningSettings
 from darc.settings.model import SettingsModel, option, same_option
 from darc.settings.serve import AddressSettings
@@ -132,7 +132,9 @@ class ReviewSettings(DatabaseSettings):
 class CloseSettings(DatabaseSettings):
     """The options of `darc study close`."""
 
-    force: bool = option(False, "close the study even if items lack ratings", common=True)
+    force: bool = same_option(
+        ForceSettings, "force", text="close the study even if items lack ratings"
+    )
 
 
 class StudyExportSettings(DatabaseSettings):

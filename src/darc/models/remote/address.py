@@ -32,7 +32,7 @@ def parse_address(text: str) -> tuple[str, str]:
         InputError: The text does not name a model and a URL.
     """
     text = text.strip()
-    default = _default_url()
+    default = default_url()
     if text and default and "@" not in text:
         text = f"{text}@{default}"
     match = _MODEL_AT_URL.fullmatch(text)
@@ -46,10 +46,11 @@ def parse_address(text: str) -> tuple[str, str]:
 
 def has_default_server() -> bool:
     """Whether the environment says which server to use when an address has no URL."""
-    return bool(_default_url())
+    return bool(default_url())
 
 
-def _default_url() -> str:
+def default_url() -> str:
+    """The server of addresses without a URL, by the environment; empty if it names none."""
     url = os.environ.get(BASE_URL_ENV)
     if url:
         return url

@@ -22,7 +22,8 @@ from darc.settings.sampling import PanelMode
 from darc.settings.toml_file import read_toml
 from darc.settings.validation import validate_settings
 
-_SHIPPED_PANEL = Path(__file__).with_name("panel.toml")
+#: The file of the raters that come with DARC.
+SHIPPED_PANEL = Path(__file__).with_name("panel.toml")
 # Enough tokens for one line per criterion.
 _TOKENS_PER_GRADE = 16
 _SEED_LIMIT = 2**31
@@ -49,7 +50,7 @@ class _JudgingModel:
 class Panel:
     """Raters whose grades are the samples of an answer; by default those that ship with DARC."""
 
-    raters: tuple[Rater, ...] = field(default_factory=lambda: read_panel(_SHIPPED_PANEL).raters)
+    raters: tuple[Rater, ...] = field(default_factory=lambda: read_panel(SHIPPED_PANEL).raters)
     #: How often each rater is asked; its sample is the mean of the grades.
     repeats: int = 1
     #: The criteria by which a call asks for one grade each; their mean counts.
