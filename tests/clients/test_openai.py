@@ -1,4 +1,4 @@
-"""The official client: the rest of what it can do is tested in tests/serve/test_client.py."""
+"""The official client and chat completions; tests/serve/test_client.py tests the rest."""
 
 from typing import Any
 
@@ -49,12 +49,6 @@ def test_errors_keep_their_kind(client: openai.OpenAI, backend: FakeServer) -> N
         client.chat.completions.create(model="other", messages=QUESTION)
     with pytest.raises(openai.BadRequestError, match="best_of"):
         client.chat.completions.create(model="fake", messages=QUESTION, extra_body={"best_of": 3})
-
-
-def test_responses_are_chosen(client: openai.OpenAI, backend: FakeServer) -> None:
-    response = client.responses.create(model="fake", input="Why are there two tides?")
-    assert response.output_text.startswith(SENTENCE)
-    was_chosen(backend)
 
 
 def test_pictures_reach_the_backend(client: openai.OpenAI, backend: FakeServer) -> None:
