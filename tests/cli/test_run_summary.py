@@ -12,6 +12,7 @@ TOTALS: dict[str, Any] = {
     "flags": {},
     "answers": 9,
     "saved": 0,
+    "calls_saved": 0,
     "accepted": 0,
     "refused": {},
     "clipped": 0.0,
@@ -51,3 +52,9 @@ def test_flags_unhappy_raters_and_what_was_left_out_are_printed(
     assert "wrote 9 of 10 answers" in text
     assert "clipped: 10.0%" in text
     assert "left out" in text
+
+
+def test_calls_to_raters_that_were_saved_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, flags={"likely": 3}, calls_saved=1234, complete=False)
+    assert "saved: 1,234" in text
+    assert "grades that would hardly matter" in text

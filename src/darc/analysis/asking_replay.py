@@ -198,8 +198,11 @@ def ask_one_by_one(pools: ReplayPools, price: float) -> Replayed:
             places = np.flatnonzero(pools.is_candidate[prompt])
             values = pools.ratings[prompt] - severity[prompt]
             asking = AdaptiveAsking(len(places), range(pools.ratings.shape[2]), model)
+            seen = np.full((len(places), values.shape[1]), np.nan)
             while pairs := asking.ask():
-                asking.tell(pairs, [float(values[places[k], i]) for k, i in pairs])
+                for k, i in pairs:
+                    seen[k, i] = values[places[k], i]
+                asking.tell(seen)
             choice[prompt] = places[asking.belief.mean[0].argmax()]
             asked[prompt] = np.isfinite(asking.ratings).sum()
     return Replayed(choice, asked)

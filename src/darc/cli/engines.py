@@ -72,6 +72,8 @@ def say_cost(
         graders = "one rater grades"
     if panel.mode == LISTWISE:
         detail = " (one per rater, and one retry)"
+        if cost.average < len(engine.tools.scorers) and not score_everything:
+            detail = f", about {cost.average} on average (one per rater who is asked)"
         if cost.average > len(engine.tools.scorers):
             detail = " (several per rater, for many or long answers, and one retry)"
     elif panel.mode == PAIRWISE:

@@ -35,7 +35,7 @@ def run(settings: RunCommandSettings) -> None:
     settings = _with_given_answers(settings)
     questions = find_questions(settings.prompts, settings.sample, settings.seed)
     folder = RunFolder(settings.out)
-    is_lazy = settings.lazy and not settings.complete
+    is_lazy = _is_lazy(settings)
     with make_engine(settings, workers=workers) as engine, closing(folder):
         if settings.caution is not None and engine.parts.panel is None:
             note_wording("rewrite")
@@ -70,7 +70,7 @@ def _run_stages(
 ) -> None:
     """Do all stages of all prompts, here or on Ray."""
     filling: dict[str, Any] = {
-        "lazy": settings.lazy and not settings.complete,
+        "lazy": _is_lazy(settings),
         "keep": settings.keep,
         "pack": settings.compress,
     }
@@ -95,6 +95,11 @@ def _engine_recipe(settings: RunCommandSettings, engine: "Engine", workers: int)
         "calibration": engine.method.calibrations,
         "workers": workers,
     }
+
+
+def _is_lazy(settings: RunCommandSettings) -> bool:
+    """Whether scores are left out: those that cannot matter, or grades not worth their price."""
+    return (settings.lazy or settings.adaptive) and not settings.complete
 
 
 def _worker_count(settings: RunCommandSettings) -> int:
@@ -147,7 +152,7 @@ def _normalize(settings: RunCommandSettings, engine: "Engine", folder: "RunFolde
     scores = engine.tools.empty_scores((), 0)
     if len(scores.scorers) == 1:
         return "none"
-    if settings.lazy and scores.constants is not None:
+    if _is_lazy(settings) and scores.constants is not None:
         return "fixed"
     return "prompt"
 

@@ -19,8 +19,13 @@ def print_summary(totals: dict[str, Any]) -> None:
         if name == "held":
             meaning = ": none of the answers is good, or it is not sure that one is"
         print(f"flagged {name}: {count}{meaning}")
+    if totals["calls_saved"]:
+        print(f"calls to raters that were saved: {totals['calls_saved']:,}")
     if not totals["complete"]:
-        print("scores that cannot matter were left out")
+        if totals["flags"].get("likely"):
+            print("grades that would hardly matter were left out")
+        else:
+            print("scores that cannot matter were left out")
     print()
     _print_cost(totals["cost"])
 

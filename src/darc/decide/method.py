@@ -10,7 +10,10 @@ import numpy as np
 import darc.decide.rules  # noqa: F401  (registers the rules)
 from darc.decide.caution import parse_caution
 from darc.decide.decision import Decision, Decisions, decide
-from darc.decide.evidence.winner import promise_of
+from darc.decide.evidence.adaptive import AskingModel
+from darc.decide.evidence.asking import DEFAULT_PRICE
+from darc.decide.evidence.posterior import RatingNoise
+from darc.decide.evidence.winner import calibration_of, promise_of
 from darc.decide.model.calibration import DEFAULT
 from darc.decide.model.calibration_file import Calibrations
 from darc.decide.options import SelectOptions
@@ -79,6 +82,9 @@ class Method:
     standards: Standards = NO_STANDARDS
     #: When a lazy search stops.
     search_mode: SearchMode = "exact"
+    #: What one call to a rater of a panel must improve the choice by, in standard deviations of an
+    #: answer's grades; None where raters are not asked by what their grades are worth.
+    call_price: float | None = None
     #: Which answers are returned where several are.
     slate: Slate = "different"
 
@@ -359,6 +365,58 @@ class Method:
             return False
         has_constants = self.normalize != "prompt" and scores.constants is not None
         return self.normalize == "none" or has_constants
+
+    def asking_model(self, scorers: Sequence[str], raters: Sequence[str]) -> AskingModel:
+        """What the calibration knows of raters who are asked by what their grades are worth.
+
+        Args:
+            scorers: The name of the scorer that the raters are.
+            raters: The names of the raters; none for raters who judge all answers at once, whose
+                severity does not matter.
+
+        Raises:
+            InputError: If the rule, or something else of the method, needs every grade, or the
+                calibration does not know enough.
+        """
+        self._check_adaptive()
+        calibration = calibration_of(self.rule_for(scorers))
+        if calibration.within_df <= 0:
+            raise InputError(
+                "asking adaptively needs to know how far the raters' grades vary",
+                "learn it from earlier grades: darc calibrate RUN --out FILE, then --calibration "
+                "FILE",
+            )
+        for name in raters:
+            if name not in calibration.raters:
+                raise InputError(
+                    f"the calibration does not know how severe the rater {name!r} is",
+                    "make it from grades of the same panel: darc calibrate RUN --out FILE",
+                )
+        (candidates, _), _ = calibration.candidates
+        noise = RatingNoise(
+            rating=calibration.within * calibration.shared,
+            candidates=calibration.within * candidates,
+        )
+        severity = np.array([calibration.raters[name] for name in raters])
+        price = DEFAULT_PRICE if self.call_price is None else self.call_price
+        return AskingModel(noise, severity, price)
+
+    def _check_adaptive(self) -> None:
+        if self.rule.plan is not plans.auto:
+            raise InputError(
+                f"the rule {self.rule.name} needs every grade, and cannot ask adaptively",
+                "leave out --adaptive, or use --rule auto",
+            )
+        if self.standards.no_rating_below is not None:
+            raise InputError(
+                "a lowest acceptable grade is known from every grade only",
+                "leave out --adaptive or --no-rating-below",
+            )
+        if self._has_promise:
+            raise InputError(
+                "whether an answer is sure enough to be shown is known from every grade only",
+                "leave out --adaptive, or calibrate without a promise",
+            )
 
     def check_parameters(self) -> None:
         """Refuse parameters that only the rule itself can judge, before anything is scored.

@@ -11,6 +11,7 @@ import numpy as np
 from darc.decide.decision import Decision
 from darc.decide.method import Method, flagged, with_raters
 from darc.decide.slate import fill_slate
+from darc.engine.adaptive_panel import adaptive_asking, asks_adaptively, decide_on_asked
 from darc.engine.copies import copies_input
 from darc.engine.failures import REWRITER, UPSTREAM, OutOfCalls, PartFailed
 from darc.engine.flags import BEST_OF_K, BUDGET_MILLISECONDS, FEWER_SCORERS, FIRST_CANDIDATE
@@ -151,6 +152,8 @@ class DecisionSearch:
         method = self._method_on_scale_of(scores)
         wave = self.wave or len(remaining)
         fits_one_wave = len(remaining) * n_samples <= wave
+        if not self.score_everything and len(remaining) > 1 and asks_adaptively(method, scores):
+            return await self._search_adaptively(method, remaining)
         if self.panel_waves > 1 and scores.orders and not self.score_everything:
             likely = await self._decide_on_first_raters(method, remaining)
             if likely is not None:
@@ -178,6 +181,24 @@ class DecisionSearch:
         with samples.clock.stage("decide"):
             decision = await self._compute(search.decision)
             return with_raters(flagged(decision, samples.scores), samples.scores)
+
+    async def _search_adaptively(self, method: Method, remaining: Sequence[int]) -> Decision:
+        """The rule's decision on the grades that were worth a call."""
+        samples = self.samples
+        scores = samples.scores.only(samples.active_scorers, remaining)
+        asking = adaptive_asking(method, samples.prompt.id, scores)
+        while True:
+            with samples.clock.stage("decide"):
+                pairs = await self._compute(asking.ask)
+            if not pairs:
+                break
+            places = [(remaining[k], i) for k, i in pairs]
+            await samples.fill(places)
+            scores = samples.scores.only(samples.active_scorers, remaining)
+            asking.tell(method.decided_on(scores)[0])
+        with samples.clock.stage("decide"):
+            scores = samples.scores.only(samples.active_scorers, remaining)
+            return await self._compute(decide_on_asked, method, samples.prompt.id, scores)
 
     async def _decide_on_first_raters(
         self, method: Method, remaining: Sequence[int]

@@ -13,6 +13,7 @@ import darc.parts.scorers  # noqa: F401  (registers what users name)
 from darc.background import BackgroundLoop
 from darc.closing import Closing
 from darc.decide.method import Method, as_method
+from darc.engine.adaptive_panel import check_adaptive
 from darc.engine.copies import copy_flags, merge_copies
 from darc.engine.cost import CallCounts, Clock
 from darc.engine.decision_search import DecisionSearch, Ranking
@@ -94,6 +95,8 @@ class Engine(Closing):
             # Raters grade the answers as they are.
             self.parts = self.parts.model_copy(update={"n_aug": 0})
         self.method = engine_options.make_method(self.parts)
+        if self.method.call_price is not None:
+            check_adaptive(self.method, panel)
         self.side_inputs = engine_options.side_inputs
         self.side_inputs.check(self.method.rule)
         self.method.check_parameters()

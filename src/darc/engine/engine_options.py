@@ -184,6 +184,7 @@ class EngineOptions:
             standards=self.standards,
             search_mode=settings.search,
             slate=settings.slate,
+            call_price=settings.call_price if settings.adaptive else None,
         )
 
     def _side_texts(self) -> dict[str, str]:

@@ -102,13 +102,9 @@ class Outcome:
     @property
     def most(self) -> int:
         """How many texts there were to score, or grades to ask for, at most."""
-        _, n_candidates, n_samples = self.scores.values.shape
-        if self.scores.compared:
-            return 2 * number_of_pairs(n_candidates) * n_samples * self.scores.repeats
-        if self.scores.orders:
-            return n_samples * self.scores.repeats
         if self.rated:
-            return n_candidates * n_samples * self.scores.repeats
+            return most_calls(self.scores)
+        _, n_candidates, n_samples = self.scores.values.shape
         originals_left_out = bool(np.isnan(self.scores.values[:, :, 0]).all())
         if originals_left_out:
             n_samples -= 1
@@ -369,6 +365,16 @@ class Outcome:
         except MissingExtra:
             return ""
         return inline_svg(figure_svg(figure, "decision"), "decision", "value and disagreement")
+
+
+def most_calls(scores: Scores) -> int:
+    """How many calls all grades of a panel take."""
+    _, n_candidates, n_raters = scores.values.shape
+    if scores.compared:
+        return 2 * number_of_pairs(n_candidates) * n_raters * scores.repeats
+    if scores.orders:
+        return n_raters * scores.repeats
+    return n_candidates * n_raters * scores.repeats
 
 
 def written_times(candidate: Candidate) -> str:

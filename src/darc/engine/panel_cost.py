@@ -6,6 +6,7 @@ import numpy as np
 from numpy.random import default_rng
 
 from darc.decide.method import Method
+from darc.engine.adaptive_panel import adaptive_asking, asking_model, asks_adaptively
 from darc.engine.tools import Tools
 from darc.parts.scorers.list_judge import ListJudge
 from darc.parts.scorers.pair_judge import number_of_pairs
@@ -57,7 +58,7 @@ def estimate_panel_cost(tools: Tools, method: Method, k: int, wave: int | None =
     panel = tools.panel
     assert panel is not None
     if panel.mode == LISTWISE:
-        return _cost_of_lists(tools, k)
+        return _cost_of_lists(tools, method, k)
     if panel.mode == PAIRWISE:
         most = 2 * number_of_pairs(k) * len(tools.scorers)
         return PanelCost(most, most, most * (_TOKENS_AROUND_ANSWERS + 2 * ANSWER_TOKENS))
@@ -66,15 +67,41 @@ def estimate_panel_cost(tools: Tools, method: Method, k: int, wave: int | None =
     return replace(calls, tokens=tokens)
 
 
-def _cost_of_lists(tools: Tools, k: int) -> PanelCost:
-    """One call per list of answers and rater, and one that may be repeated."""
+def _cost_of_lists(tools: Tools, method: Method, k: int) -> PanelCost:
+    """One call per list of answers and rater who is asked, and one that may be repeated."""
     answers = ["x" * (_CHARACTERS_PER_TOKEN * ANSWER_TOKENS)] * k
     calls = 0
     for scorer in tools.scorers:
         assert isinstance(scorer.part, ListJudge)
         calls += len(scorer.part.parts(answers))
-    tokens = calls * _TOKENS_AROUND_ANSWERS + len(tools.scorers) * k * ANSWER_TOKENS
-    return PanelCost(most=calls + 1, average=calls, tokens=tokens)
+    most = calls + 1
+    raters = len(tools.scorers)
+    if asks_adaptively(method, tools.empty_scores((), 0)):
+        raters = -(-_adaptive_calls(tools, method, k) // k)
+        calls = -(-calls * raters // len(tools.scorers))
+    tokens = calls * _TOKENS_AROUND_ANSWERS + raters * k * ANSWER_TOKENS
+    return PanelCost(most=most, average=calls, tokens=tokens)
+
+
+def _adaptive_calls(tools: Tools, method: Method, k: int) -> int:
+    """How many grades are asked for on average by what they are worth, as the calibration says."""
+    empty = tools.empty_scores((), 0)
+    raters = empty.values.shape[2]
+    scores = replace(empty, values=np.zeros((1, k, raters)))
+    model = asking_model(method, scores)
+    random = default_rng(0)
+    asked = 0
+    for pool in range(_MAX_POOLS):
+        answers = random.normal(0, np.sqrt(model.noise.candidates), (k, 1))
+        grades = answers + random.normal(0, np.sqrt(model.noise.rating), (k, raters))
+        asking = adaptive_asking(method, str(pool), scores)
+        seen = np.full((k, raters), np.nan)
+        while pairs := asking.ask():
+            for pair in pairs:
+                seen[pair] = grades[pair] + model.severity[pair[1]]
+            asking.tell(seen)
+        asked += int(np.isfinite(seen).sum())
+    return -(-asked // _MAX_POOLS)
 
 
 def _cost_of_grades(
@@ -85,6 +112,8 @@ def _cost_of_grades(
     most = k * raters * panel.repeats
     batch = wave or k
     empty = tools.empty_scores((), 0)
+    if asks_adaptively(method, empty):
+        return PanelCost(most, _adaptive_calls(tools, method, k), 0)
     if panel.repeats > 1 or not method.can_search(empty) or k * raters <= batch:
         return PanelCost(most, most, 0)
     scores = replace(empty, values=np.zeros((1, k, raters)))

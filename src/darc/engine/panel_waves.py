@@ -5,17 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from darc.decide.decision import Decision
+from darc.decide.evidence.adaptive import probability_final
 from darc.decide.evidence.asking import is_finished
-from darc.decide.evidence.posterior import Posterior, RatingNoise, estimate_noise, posterior
+from darc.decide.evidence.posterior import estimate_noise, posterior
 from darc.decide.method import Method
 from darc.types import Scores
-from darc.typing import Array
 
 # Smaller panels are asked at once.
 _FEWEST_RATERS = 4
 # A less probable choice is not called likely.
 _LEAST_PROBABILITY = 0.8
-_DRAWS = 1000
 
 
 @dataclass(frozen=True)
@@ -70,20 +69,7 @@ def decide_early(
     leads = belief.mean[0, decision.index] >= belief.mean[0].max()
     if not leads or not bool(is_finished(belief, noise.rating, rooms)[0]):
         return None
-    probability = _probability_final(ratings[0], belief, noise, room, decision.index)
+    probability = probability_final(ratings[0], belief, noise, rooms[0], decision.index)
     if probability < _LEAST_PROBABILITY:
         return None
     return LikelyDecision(decision, probability)
-
-
-def _probability_final(
-    ratings: Array, belief: Posterior, noise: RatingNoise, room: int, choice: int
-) -> float:
-    """The probability that the choice has the highest mean with all grades, by draws."""
-    random = np.random.default_rng(0)
-    shape = (_DRAWS, len(ratings))
-    true_means = belief.mean[0] + np.sqrt(belief.variance[0]) * random.normal(size=shape)
-    further = true_means + np.sqrt(noise.rating / room) * random.normal(size=shape)
-    count = (~np.isnan(ratings)).sum(axis=1)
-    final = (np.nansum(ratings, axis=1) + room * further) / (count + room)
-    return float((final.argmax(axis=1) == choice).mean())

@@ -101,6 +101,7 @@ def method_of(
             min_samples=decision.get("min_samples"),
             standards=standards,
             search_mode=decision.get("search", "exact"),
+            call_price=decision.get("call_price"),
         )
         # A scale that cannot be used is refused here, and not at the first decision.
         no_scores = np.zeros((len(settings["scorers"]), 1, 1))
@@ -180,6 +181,8 @@ def _decision_settings(method: Method) -> dict[str, Any]:
         settings["standards"] = standards
     if method.search_mode != "exact":
         settings["search"] = method.search_mode
+    if method.call_price is not None:
+        settings["call_price"] = method.call_price
     return settings
 
 

@@ -8,13 +8,14 @@ import numpy as np
 from darc.decide.decision import Decision
 from darc.decide.method import Method, flagged, with_raters
 from darc.decide.search.lazy import drive
+from darc.engine.adaptive_panel import asks_adaptively, decide_on_asked
 from darc.engine.copies import copy_flags
 from darc.engine.flags import STOPPED_EARLY
 from darc.engine.languages import NOT_ENGLISH
 from darc.engine.outcome import Outcome
 from darc.errors import InputError
-from darc.parts.scorers.pair_judge import number_of_pairs
 from darc.runs import records
+from darc.runs.calls import count_calls
 from darc.runs.folder import RunFolder
 from darc.runs.row_links import sample_counts
 from darc.runs.shard import Shard
@@ -50,6 +51,8 @@ def read_outcome(folder: RunFolder, prompt_id: str, method: Method) -> Outcome:
     if scores.complete:
         decision = decide_prompt(shard, prompt_id, method, scores)
         best_of_k = decide_prompt(shard, prompt_id, method.best_of_k, scores).index
+    elif asks_adaptively(method, scores):
+        decision = decide_on_asked(method, prompt_id, scores)
     else:
         variants_row = shard.rows("variants.jsonl")[prompt_id]
         decision = _repeat_search(folder, variants_row, scores, method)
@@ -70,7 +73,7 @@ def read_outcome(folder: RunFolder, prompt_id: str, method: Method) -> Outcome:
         order=[decision.index],
         flags=flags,
         milliseconds=_milliseconds(shard, prompt_id),
-        calls=_count_calls(scores),
+        calls=count_calls(scores),
         saved=saved,
         best_of_k=best_of_k,
     )
@@ -84,24 +87,6 @@ def _milliseconds(shard: Shard, prompt_id: str) -> dict[str, float]:
             stage = row["stage"]
             milliseconds[stage] = milliseconds.get(stage, 0.0) + row["milliseconds"]
     return milliseconds
-
-
-def _count_calls(scores: Scores) -> int:
-    """How many texts were scored, or calls for grades made."""
-    if scores.orders or scores.compared:
-        has_graded = ~np.isnan(scores.values[0]).all(axis=0)
-        for _, rater in scores.failed:
-            has_graded[rater] = True
-        calls = 1
-        if scores.compared:
-            calls = 2 * number_of_pairs(scores.values.shape[1])
-        return int(has_graded.sum()) * scores.repeats * calls
-    if scores.grades is not None:
-        return int((~np.isnan(scores.grades[0])).sum()) + len(scores.failed)
-    was_asked = ~np.isnan(scores.values[0])
-    for place in scores.failed:
-        was_asked[place] = True
-    return int(was_asked.sum())
 
 
 def _repeat_search(

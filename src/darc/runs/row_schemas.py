@@ -155,6 +155,7 @@ class DecisionRow(_Row):
     candidates: list[_DecidedCandidateRow]
     answer: str
     lazy: bool = _ABSENT
+    calls_saved: _Count = _ABSENT
 
 
 class TimingRow(_Row):

@@ -19,6 +19,7 @@ from darc.engine.languages import language_flags
 from darc.engine.samples import Samples
 from darc.errors import InputError
 from darc.runs import records
+from darc.runs.calls import calls_saved
 from darc.runs.questions import Question
 from darc.runs.shard import Shard
 from darc.types import Candidate, Prompt, Scores
@@ -155,6 +156,9 @@ class Stages:
                 row["noise"] = float(np.sqrt(noise_variance))
         if not samples.complete:
             row["lazy"] = True
+            saved = calls_saved(samples.scores)
+            if saved:
+                row["calls_saved"] = saved
         self.shard.append("decisions.jsonl", row)
         self._write_timing(samples, "decide")
 

@@ -51,6 +51,7 @@ def summarize_run(folder: RunFolder, method: Method) -> dict[str, Any]:
         "flags": dict(totals["flags"]),
         "answers": counts["answers"],
         "saved": counts["saved"],
+        "calls_saved": counts["calls_saved"],
         "accepted": counts["accepted"],
         "refused": dict(totals["refused"].most_common()),
         "clipped": sums["clipped"] / max(1, counts["prompts"]),
@@ -114,6 +115,8 @@ def _add_decision(
 ) -> None:
     """Add a row of decisions.jsonl to the totals."""
     counts["prompts"] += 1
+    if row.get("calls_saved"):
+        counts["calls_saved"] += row["calls_saved"]
     flags.update(flag.partition(":")[0] for flag in row["flags"])
     opinions = _opinions_of_choice(row)
     if opinions is not None:

@@ -74,6 +74,8 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         normalize=settings.normalize,
         search=settings.search,
         slate=settings.slate,
+        adaptive=settings.adaptive,
+        call_price=settings.call_price,
         workers=_worker_count(settings),
         retry=ScorerRetry(attempts=1, seconds=settings.wave_timeout),
     )

@@ -10,8 +10,9 @@ from darc.decide.registry import rules
 from darc.decide.rule import Rule
 from darc.decide.rule_text import CAUTION
 from darc.decide.standards import as_standards
+from darc.engine.adaptive_panel import check_adaptive
 from darc.engine.stopping import StopRule, parse_stop
-from darc.errors import DarcError
+from darc.errors import DarcError, InputError
 from darc.serve.bodies import (
     Budget,
     ChatBody,
@@ -173,8 +174,13 @@ class RequestReader:
         rule_text = given_options.get("rule") or rule_in_model or self._settings.rule
         method = self._parse_rule(rule_text, parameters, options, "rule" in given_options)
         _check_original(method.rule, options)
+        method = self._complete(method, options)
+        says_nothing = not darc and not rule_in_model
+        if options.adaptive and ("adaptive" in given_options or says_nothing):
+            # Other requests may have a rule that needs every grade, and then get every grade.
+            self._check_adaptive(method)
         return RequestMethod(
-            method=self._complete(method, options),
+            method=method,
             options=options,
             stopping=_read_stopping(options.stop),
             caution_requested=self._is_caution_requested(method.rule, rule_text, parameters),
@@ -253,7 +259,14 @@ class RequestReader:
             standards=standards,
             search_mode=options.search,
             slate=options.slate,
+            call_price=options.call_price if options.adaptive else None,
         )
+
+    def _check_adaptive(self, method: Method) -> None:
+        try:
+            check_adaptive(method, self._settings.parts.panel)
+        except InputError as error:
+            raise rule_problem(error) from None
 
     def _is_caution_requested(self, rule: Rule, text: str, parameters: Mapping[str, Any]) -> bool:
         """Whether the rule has a caution, and the request or the server gives one."""

@@ -160,6 +160,23 @@ class SearchSettings(SettingsModel):
         "everything else is searched exactly",
         per_request=True,
     )
+    adaptive: bool = option(
+        False,
+        "ask the raters of a panel only for grades that are worth a call, by what a --calibration "
+        "knows of them; the choice is flagged likely, with the probability that all grades would "
+        "lead to it",
+        common=True,
+        per_request=True,
+    )
+    call_price: float = option(
+        0.005,
+        "with --adaptive: what one call to a rater must improve the choice by, in standard "
+        "deviations of an answer's grades; a lower price asks for more grades",
+        "P",
+        per_request=True,
+        ge=0,
+        lt=1e6,
+    )
     slate: Slate = option(
         "different",
         "which answers a request for several gets from a panel: different (each further one "

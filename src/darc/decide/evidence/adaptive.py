@@ -1,17 +1,21 @@
-"""Asking the raters of one prompt by what their next rating is worth."""
+"""Asking the raters of one prompt by what their ratings are worth."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from darc.decide.evidence.asking import DEFAULT_PRICE, WaveLimits, next_wave
+from darc.decide.evidence.asking import DEFAULT_PRICE, DEPTHS, WaveLimits, next_wave
 from darc.decide.evidence.posterior import Posterior, RatingNoise, posterior
 from darc.typing import Array, Integers
 
 #: A candidate and a rater of it.
 Pair = tuple[int, int]
 
+# Raters who rate all candidates in one call are asked so many at a time.
+RATERS_AT_ONCE = 2
+_DRAWS = 1000
 # A wave asks for this share of the candidates.
 WAVE_SHARE = 8
 
@@ -65,7 +69,7 @@ class AdaptiveAsking:
     def ask(self, most: int | None = None) -> list[Pair]:
         """The ratings to ask for next; none when no further rating is worth its price.
 
-        All of them must be told before the next wave.
+        They must be answered before the next wave.
 
         Args:
             most: The largest number of ratings; an eighth of the candidates by default.
@@ -77,15 +81,13 @@ class AdaptiveAsking:
             self._asked[candidate] += 1
         return pairs
 
-    def tell(self, pairs: Sequence[Pair], ratings: Sequence[float]) -> None:
-        """Record ratings; NaN where a rater gave none.
+    def tell(self, ratings: Array) -> None:
+        """Record what was answered.
 
         Args:
-            pairs: The ratings that were asked for.
-            ratings: Their values.
+            ratings: The ratings so far, (K, n), NaN where there is none.
         """
-        for pair, rating in zip(pairs, ratings, strict=True):
-            self.ratings[pair] = rating
+        self.ratings = ratings
 
     def _next_candidates(self, most: int | None) -> list[int]:
         room = len(self._order) - self._asked
@@ -97,3 +99,92 @@ class AdaptiveAsking:
         limits = WaveLimits(size, room[None], price=self._model.price)
         wave = next_wave(belief, self._model.noise.rating, limits)
         return [int(candidate) for candidate in wave[:, 1]]
+
+
+class ListAsking:
+    """Asks raters, each of whom rates all K candidates of a prompt in one call, two at a time.
+
+    It stops when no further rater is worth the price of a call.
+    """
+
+    def __init__(self, n_candidates: int, order: Sequence[int], model: AskingModel) -> None:
+        """Begin with no ratings.
+
+        Args:
+            n_candidates: The number of candidates.
+            order: The places of the raters, in the order in which they are asked.
+            model: What is known of the raters.
+        """
+        self._n_candidates = n_candidates
+        self._model = model
+        self._waiting = list(order)
+        self.ratings: Array = np.full((n_candidates, len(order)), np.nan)
+
+    def ask(self) -> list[Pair]:
+        """The ratings to ask for next: those of two raters; none when they are not worth it."""
+        is_first = len(self._waiting) == self.ratings.shape[1]
+        if not is_first and np.isfinite(self.ratings).any():
+            belief = posterior(self.ratings[None], self._model.noise)
+            value = rater_value(belief, self._model.noise.rating, len(self._waiting))
+            if value < self._model.price * math.sqrt(self._model.noise.rating):
+                return []
+        raters = self._waiting[:RATERS_AT_ONCE]
+        self._waiting = self._waiting[RATERS_AT_ONCE:]
+        return [(candidate, rater) for rater in raters for candidate in range(self._n_candidates)]
+
+    def tell(self, ratings: Array) -> None:
+        """Record what was answered.
+
+        Args:
+            ratings: The ratings so far, (K, n), NaN where there is none.
+        """
+        self.ratings = ratings
+
+
+def rater_value(belief: Posterior, rating_noise: float, room: int) -> float:
+    """What one further rater, who rates every candidate, is expected to improve the choice by.
+
+    Args:
+        belief: What is believed of the true means, (1, K) each.
+        rating_noise: The variance of one rating around its candidate's true mean.
+        room: How many more raters there are.
+
+    Returns:
+        The expected improvement per rater, at the best of several numbers of further raters, in
+        units of the ratings.
+    """
+    mean = belief.mean[0]
+    variance = belief.variance[0]
+    half = np.random.default_rng(0).normal(size=(_DRAWS, len(mean)))
+    errors = np.concatenate([half, -half])
+    leader = int(mean.argmax())
+    best = 0.0
+    for depth in DEPTHS:
+        if depth <= room:
+            shift = np.sqrt(variance**2 * depth / (variance * depth + rating_noise))
+            later = mean + shift * errors
+            gain = later.max(axis=1) - later[:, leader]
+            best = max(best, float(gain.mean()) / depth)
+    return best
+
+
+def probability_final(
+    ratings: Array, belief: Posterior, noise: RatingNoise, room: Integers, choice: int
+) -> float:
+    """The probability that the choice has the highest mean with all ratings, by draws.
+
+    Args:
+        ratings: The ratings so far, (K, n), NaN where there is none.
+        belief: What is believed of the true means, (1, K) each.
+        noise: How far ratings and candidates vary.
+        room: How many more ratings each candidate would get, (K,).
+        choice: The chosen candidate.
+    """
+    random = np.random.default_rng(0)
+    shape = (_DRAWS, len(ratings))
+    true_means = belief.mean[0] + np.sqrt(belief.variance[0]) * random.normal(size=shape)
+    errors = np.sqrt(noise.rating / np.maximum(room, 1)) * random.normal(size=shape)
+    count = (~np.isnan(ratings)).sum(axis=1)
+    total = np.nansum(ratings, axis=1) + room * (true_means + errors)
+    final = total / np.maximum(count + room, 1)
+    return float((final.argmax(axis=1) == choice).mean())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from darc.decide.evidence.posterior import Posterior, certainty
-from darc.decide.evidence.winner import REACH, candidate_beliefs, rating_beliefs
+from darc.decide.evidence.winner import REACH, calibration_of, candidate_beliefs, rating_beliefs
 from darc.typing import Array
 
 if TYPE_CHECKING:
@@ -63,13 +63,17 @@ def how_sure(decision: "Decision") -> HowSure | None:
 
     Returns:
         How sure it is, or None for scores of rewrites, of several scorers, or where nothing was
-        rated twice. Answers that a lazy search ruled out early count by the ratings that it saw.
+        rated twice and no calibration says how far ratings vary. Answers that a lazy search ruled
+        out early count by the ratings that it saw.
     """
     pools = decision.pools
     if pools.about_wording or pools.shape[1] != 1:
         return None
     count = np.asarray(pools.statistics.count[0], dtype=np.int64)
-    if count.max(initial=0) < FEWEST_RATINGS:
+    knows_noise = calibration_of(decision.rule).within_df > 0
+    if count.max(initial=0) < FEWEST_RATINGS and not knows_noise:
+        return None
+    if not count.any():
         return None
     if decision.partly:
         beliefs = rating_beliefs(decision.ratings[None], pools.present, decision.rule)
