@@ -131,7 +131,7 @@ QUESTIONS = (
         "Write one sentence that thanks my colleagues when I leave.",
         (
             Answer("So long, and thanks for all the fish!", (10, 9, 8, 9, 9, 1, 1, 9)),
-            Answer("It was an honour to suffer with you.", (9, 10, 2, 9, 8, 2, 1, 9)),
+            Answer("It was an honour to suffer with you.", (2, 9, 2, 8, 9, 9, 9, 2)),
             Answer("Thank you for the years together; I learned a lot from all of you.",
                    (7, 6, 7, 6, 7, 7, 7, 7)),
         ),

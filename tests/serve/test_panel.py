@@ -194,3 +194,29 @@ def test_the_default_panel_takes_two_round_trips_and_at_most_17_calls(
         assert any(flag.startswith("missing_grades") for flag in result["darc"]["flags"])
     else:
         assert seconds < 2.6 * backend.latency + 0.2
+
+
+@pytest.mark.parametrize("panel_options", [{}, {"mode": "separate", "repeats": 2}])
+def test_metadata_has_the_grades_as_given_and_decides_the_same_again(
+    backend: FakeServer, panel_options: dict[str, Any]
+) -> None:
+    backend.reply = graded(pool(2))
+    with running(backend, parts=parts(panel=darc.Panel(**panel_options)), k=8) as gateway:
+        result = ask(gateway, darc={"metadata": "full"}).json()["darc"]
+        scorer_fields = ("name", "location", "scale", "bounds")
+        scorers = [{name: row[name] for name in scorer_fields} for row in result["scorers"]]
+        names = ("scores", "raters", "sample", "judged", "orders", "grades", "prompt_id", "side")
+        body = {name: result[name] for name in names if name in result}
+        body["darc"] = {"rule": "auto"}
+        again = httpx.post(f"{gateway.url}/v1/select", json={**body, "scorers": scorers}).json()
+        wrong = {**body, "orders": [0, 1]}
+        refused = httpx.post(f"{gateway.url}/v1/select", json={**wrong, "scorers": scorers})
+    grades = [grade for row in result["scores"][0] for grade in row]
+    assert all(0 <= grade <= 10 for grade in grades)
+    assert again["index"] == result["index"]
+    assert [row["sigma"] for row in again["candidates"]] == pytest.approx(
+        [row["sigma"] for row in result["candidates"]]
+    )
+    assert again["people"]["answers"] == result["people"]["answers"]
+    assert refused.status_code == 400
+    assert "orders" in refused.text

@@ -71,6 +71,11 @@ _Samples = Annotated[
 # A list is refused at its first wrong item: an error for each of a million would fill the memory.
 _Candidates = Annotated[list[_Samples], Field(min_length=1, fail_fast=True)]
 _Scorers = Annotated[list[_Candidates], Field(min_length=1, max_length=MAX_ITEMS, fail_fast=True)]
+# (criteria, K, n, repeats): all numbers that the raters of a panel gave.
+_Grades = Annotated[
+    list[Annotated[list[_Candidates], Field(min_length=1, fail_fast=True)]],
+    Field(max_length=MAX_ITEMS, fail_fast=True),
+]
 _Objects = Annotated[list[dict[str, Any]], Field(max_length=MAX_ITEMS, fail_fast=True)]
 _ModelName = Annotated[str, Field(min_length=1, max_length=200)]
 _Share = Annotated[float, Field(gt=0, le=_MAX_SCORE)]
@@ -262,6 +267,21 @@ class SelectScores(Body):
         default=None,
         description="what the n scores of a candidate are: people's ratings, or scores of rewrites "
         "of it; by default of rewrites if scorers are described and raters are not",
+    )
+    judged: bool = Field(
+        default=False,
+        description="whether the raters are judge models, whose severity and noise are no opinion",
+    )
+    orders: Annotated[
+        list[Annotated[int, Field(ge=0, le=1)]], Field(max_length=MAX_ITEMS, fail_fast=True)
+    ] = Field(
+        default_factory=list,
+        description="in which of two orders each of the n raters of a panel saw the answers",
+    )
+    grades: _Grades = Field(
+        default_factory=list,
+        description="(criteria, K, n, repeats): all grades, where a rater of a panel gave several; "
+        "scores has their means",
     )
     names: Annotated[
         list[Annotated[str, Field(max_length=MAX_NAME_LENGTH)]],

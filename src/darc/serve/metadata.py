@@ -195,20 +195,20 @@ def _details(outcome: Outcome) -> dict[str, Any]:
 
     `scores` is (M, K, n): scorer, candidate, sample. Sample 0 is the original and sample i its
     variant i - 1, null where there is none or it was not scored. Of a panel, sample i is the i-th
-    of the `raters`, and `grades` (criteria, K, n, repeats) has all that they gave.
+    of the `raters`, `grades` (criteria, K, n, repeats) has all that they gave where a rater gave
+    several numbers, and `orders` says in which of two orders each rater saw the answers.
     """
     scores = outcome.scores
-    decided_scores = scores.values
-    decision = outcome.decision
-    if decision is not None and (scores.repeats > 1 or scores.orders):
-        # Rules see raters without severity and noise, and so does whoever decides again.
-        decided_scores = decision.pools.samples[0]
     row = scores_row("", scores)
     panel_fields = {name: row[name] for name in row.keys() & {"raters", "criteria", "grades"}}
+    if scores.judged:
+        panel_fields["judged"] = True
+    if scores.orders:
+        panel_fields["orders"] = list(scores.orders)
     return {
         "texts": [_text_row(outcome, index) for index in range(len(outcome.candidates))],
         "scorers": [_scorer_row(outcome, place) for place in range(len(scores.scorers))],
-        "scores": number_lists(decided_scores),
+        "scores": number_lists(scores.values),
         "sample": scores.sample,
         **panel_fields,
     }

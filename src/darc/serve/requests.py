@@ -138,6 +138,7 @@ class RequestReader:
             raise invalid_value("candidates", "or scores must be given, and not both")
         if has_scores:
             self._check_score_count(body["scores"])
+            self._check_grade_count(body.get("grades"))
             self._check_side_inputs(body.get("side"))
             return validate_body(SelectScores, body)
         self._check_candidate_sizes(body["candidates"])
@@ -286,6 +287,11 @@ class RequestReader:
         if count_candidates(scores) > max_candidates:
             reason = f"must be of at most {max_candidates} candidates (max_scored_candidates)"
             raise invalid_value("scores", reason)
+
+    def _check_grade_count(self, grades: Any) -> None:
+        limit = self._settings.max_scores
+        if isinstance(grades, list) and count_scores(grades) > limit:
+            raise invalid_value("grades", f"must have at most {limit} numbers (max_scores)")
 
     def _check_side_inputs(self, side: Any) -> None:
         """Refuse side inputs that are larger than a number for each pair of candidates."""

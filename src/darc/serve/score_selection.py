@@ -86,6 +86,8 @@ def _read_scores(body: SelectScores, request_method: RequestMethod) -> Array:
         raise invalid_value("darc.normalize", "must be prompt or none for scores of your own")
     if body.raters and len(body.raters) != sample_count:
         raise invalid_value("raters", f"must be as many as there are in scores, {sample_count}")
+    if body.orders and len(body.orders) != sample_count:
+        raise invalid_value("orders", f"must be as many as there are in scores, {sample_count}")
     if body.names and len(body.names) != candidate_count:
         raise invalid_value("names", f"must be as many as there are candidates, {candidate_count}")
     return values
@@ -110,6 +112,21 @@ def _method_for(
     )
 
 
+def _read_grades(body: SelectScores, values: Array) -> Array | None:
+    """All grades of a panel as an array (criteria, K, n, repeats); None if there are none."""
+    if not body.grades:
+        return None
+    try:
+        grades = np.array(body.grades, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise invalid_value("grades", "must be numbers in lists of one length") from None
+    if grades.ndim != 4 or grades.shape[1:3] != values.shape[1:]:
+        raise invalid_value(
+            "grades", "must be (criteria, K, n, repeats), with the K and n of scores"
+        )
+    return grades
+
+
 def _make_scores(
     body: SelectScores, method: Method, values: Array, scorers: Sequence[ScorerScale]
 ) -> Scores:
@@ -127,6 +144,9 @@ def _make_scores(
         groups=body.rater_groups,
         candidates=tuple(body.names),
         sample=sample,
+        judged=body.judged,
+        orders=tuple(body.orders),
+        grades=_read_grades(body, values),
     )
 
 
