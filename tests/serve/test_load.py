@@ -110,7 +110,11 @@ def check(answer: httpx.Response, streamed: bool) -> int:
     else:
         assert set(body) == {"error"}, body
         assert body["error"]["message"]
-        assert answer.status_code in (429, 500, 502, 503, 504), body
+        if body["error"]["code"] == "budget":
+            # The client's own limit: a server error would make clients spend it again.
+            assert 400 <= answer.status_code < 500, body
+        else:
+            assert answer.status_code in (429, 500, 502, 503, 504), body
     return answer.status_code
 
 
