@@ -32,15 +32,28 @@ def test_intervals_cover_and_a_good_judge_makes_them_narrow(rated: int, correlat
         assert np.mean(saved) > -0.05
 
 
-def test_agrees_with_ppi_python() -> None:
-    ppi = pytest.importorskip("ppi_py")
-    ratings, judge, more = draw_world(np.random.default_rng(2), 200, 1000, 0.8)
+def published_estimate(
+    ratings: Array, judge: Array, more: Array, weight: float
+) -> tuple[float, float]:
+    """The estimate and the variance of the paper at a weight, written out."""
+    estimate = sum(more) / len(more) * weight
+    estimate += sum(r - weight * j for r, j in zip(ratings, judge, strict=True)) / len(ratings)
+    left = np.var(ratings - weight * judge) / len(ratings)
+    return float(estimate), float(left + weight**2 * np.var(more) / len(more))
+
+
+@pytest.mark.parametrize("correlation", [0.8, 0.3, -0.5])
+def test_agrees_with_the_published_formula_at_its_best_weight(correlation: float) -> None:
+    # The package of the authors installs a top-level package `tests`, so it cannot be used here.
+    ratings, judge, more = draw_world(np.random.default_rng(2), 200, 1000, correlation)
     ours = powered_mean(ratings, judge, more)
-    low, high = ppi.ppi_mean_ci(ratings, judge, more, alpha=0.05)
-    assert ours.mean == pytest.approx(
-        float(ppi.ppi_mean_pointestimate(ratings, judge, more)[0]), abs=0.005
-    )
-    assert ours.high - ours.low == pytest.approx(float(high[0] - low[0]), rel=0.03)
+    weights = np.linspace(-1, 1, 4001)
+    variances = [published_estimate(ratings, judge, more, weight)[1] for weight in weights]
+    best = float(weights[int(np.argmin(variances))])
+    estimate, variance = published_estimate(ratings, judge, more, best)
+    assert ours.weight == pytest.approx(best, abs=0.03)
+    assert ours.mean == pytest.approx(estimate, abs=0.005)
+    assert ours.high - ours.low == pytest.approx(2 * 1.96 * np.sqrt(variance), rel=0.03)
 
 
 def test_without_more_judgements_people_decide_alone() -> None:

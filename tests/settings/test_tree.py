@@ -32,7 +32,7 @@ from darc.settings.serve import ServeCommandSettings
 
 HELP = "how new an answer has to be"
 # Options with a default of their own where a command has reason for one.
-OTHER_DEFAULTS = {"--out", "--host", "--port", "--splits", "--beta", "--gamma", "--rule"}
+OTHER_DEFAULTS = {"--out", "--host", "--port", "--splits", "--beta", "--gamma", "--rule", "--panel"}
 
 
 class Novelty(SettingsModel):

@@ -3,11 +3,13 @@
 from dataclasses import asdict
 from itertools import count
 from math import isfinite, isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.commands import Command
 from darc.cli.output import draw, print_json, print_table, progress, say
 from darc.cli.sources import load_source
+from darc.errors import InputError
 from darc.settings.diagnose import DiagnoseSettings
 
 if TYPE_CHECKING:
@@ -26,12 +28,18 @@ Section = tuple[list[str], list[list[object]], list[str]]
 
 
 def run(settings: DiagnoseSettings) -> None:
-    """Read the ratings, diagnose every scorer, write and print."""
+    """Read the ratings, diagnose every scorer, write and print; or audit a panel."""
+    if settings.panel is not None:
+        from darc.cli.panel_audit import run_panel_audit
+
+        run_panel_audit(settings.panel, settings)
+        return
+    source_path = _checked_source(settings)
     from darc.analysis.diagnose.plot import draw_diagnosis
     from darc.analysis.diagnose.summary import summarize_diagnosis
     from darc.analysis.tune.advice import advise
 
-    source = load_source(settings.source, settings)
+    source = load_source(source_path, settings, settings.texts)
     diagnoses = _diagnose_scorers(source, settings)
     with progress("comparing", " settings") as report:
         advice = advise(source, seed=settings.seed, progress=report)
@@ -46,6 +54,20 @@ def run(settings: DiagnoseSettings) -> None:
         else:
             print()
             _print_diagnosis(diagnosis, summary, settings.top)
+
+
+def _checked_source(settings: DiagnoseSettings) -> Path:
+    """Where the ratings are, if no option needs a panel.
+
+    Raises:
+        InputError: There are no ratings, or an option of a panel's audit.
+    """
+    for flag, value in (("--probe", settings.probe), ("--against", settings.against)):
+        if value:
+            raise InputError(f"{flag} is for the audit of a panel", "name its grades with --panel")
+    if settings.source is None:
+        raise InputError("there is nothing to diagnose", "name a file of ratings, or --panel RUN")
+    return settings.source
 
 
 def _diagnose_scorers(source: "Ratings", settings: DiagnoseSettings) -> "list[Diagnosis]":

@@ -34,15 +34,28 @@ class PairJudge(PanelJudge):
         Raises:
             Unreadable: If a reply names neither answer.
         """
+        first, second = await self.prefer_shown_first(prompt, left, right, retry=retry)
+        if first == second:
+            return TIE
+        return float(first)
+
+    async def prefer_shown_first(
+        self, prompt: Prompt, left: str, right: str, *, retry: bool
+    ) -> tuple[bool, bool]:
+        """Whether the answer that is shown first is preferred, with `left` first and `right` first.
+
+        Without `retry` a call that fails is not tried again.
+
+        Raises:
+            Unreadable: If a reply names neither answer.
+        """
         requests = [self._pair_request(prompt, *pair) for pair in ((left, right), (right, left))]
         if isinstance(self.model, OpenAIModel):
             replies = await self.model.complete_async(requests, retry=retry)
         else:
             replies = await asyncio.to_thread(self.model.complete, requests)
         left_first, right_first = (self._prefers_first(reply) for reply in replies)
-        if left_first == right_first:
-            return TIE
-        return float(left_first)
+        return left_first, right_first
 
     def _pair_request(self, prompt: Prompt, first: str, second: str) -> Request:
         return Request(
