@@ -131,7 +131,7 @@ test-hf: $(VENV)/.hf
 	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m hf --durations 10
 
 $(VENV)/.browser: $(VENV)/.test
-	$(INSTALL) --group browser
+	$(INSTALL) --group browser --group docs
 	@touch $@
 
 chromium:

@@ -1,11 +1,14 @@
-"""Draw the pictures of docs/concepts.md: `python docs/make_pictures.py`."""
+"""Draw the pictures of docs/index.md and docs/concepts.md: `python docs/make_pictures.py`."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import darc
+from darc.decide.pictures import dot_picture
 from darc.decide.statistics.betting import betting_bound
+from darc.views import draw_ratings
 from darc.views.chart import new_figure, plain_drawing, style_axes
 from darc.views.palette import CHOICE, INK, OTHER, PALE
 
@@ -16,11 +19,25 @@ RATINGS = {
 }
 
 
+TOASTS = {
+    "the roast": [9, 9, 9, 9, 9, 9, 9, 2, 2, 2],
+    "the story": [6, 6, 6, 6, 7, 6, 6, 6, 6, 6],
+}
+
+
+def choice() -> None:
+    """What DARC does: two answers, how ten people rated each, and which one is chosen."""
+    decision = darc.select(TOASTS, sample="rater", scale=(0, 10))
+    others = [darc.select(TOASTS, "mean", sample="rater", scale=(0, 10))]
+    picture = dot_picture(decision, others=others, title="Ten people rated two wedding toasts")
+    save(draw_ratings(picture), "choice")
+
+
 def disagreement() -> None:
     """Two answers with nearly the same mean, and how nine people rated each."""
     figure = new_figure(6.4, 2.2)
     axes = figure.add_subplot()
-    style_axes(axes, across="rating by each of nine people")
+    style_axes(axes, x_label="rating by each of nine people")
     for row, (name, ratings) in enumerate(RATINGS.items()):
         values, counts = np.unique(ratings, return_counts=True)
         color = (OTHER, CHOICE)[row]
@@ -37,7 +54,7 @@ def noise() -> None:
     generator = np.random.default_rng(0)
     figure = new_figure(6.4, 2.8)
     axes = figure.add_subplot()
-    style_axes(axes, across="raters of each answer", up="disagreement that shows")
+    style_axes(axes, x_label="raters of each answer", y_label="disagreement that shows")
     for place, raters in enumerate((3, 5, 10, 20, 50)):
         shown = generator.normal(0, 1, (200, raters)).std(axis=1, ddof=1)
         spread = generator.uniform(-0.22, 0.22, 200)
@@ -55,7 +72,7 @@ def certificate() -> None:
     generator = np.random.default_rng(1)
     figure = new_figure(6.4, 2.8)
     axes = figure.add_subplot()
-    style_axes(axes, across="raters", up="rating, of 0 to 10")
+    style_axes(axes, x_label="raters", y_label="rating, of 0 to 10")
     counts = np.array([3, 5, 10, 20, 50, 100, 200, 500, 1000])
     people = np.clip(generator.normal(7, 1.2, 1000), 0, 10)
     means = np.array([people[:n].mean() for n in counts])
@@ -84,6 +101,7 @@ def save(figure: Any, name: str) -> None:
 
 
 if __name__ == "__main__":
+    choice()
     disagreement()
     noise()
     certificate()
