@@ -41,3 +41,21 @@ def test_lazy_log_says_how_to_get_all_scores(tmp_path: Path) -> None:
     torn.write_text(json.dumps(row(1)) + "\n{", encoding="utf-8")
     with pytest.raises(InputError, match="line 2"):
         load_ratings(torn)
+
+
+def test_models_are_systems_and_choices_among_them_are_counted(tmp_path: Path) -> None:
+    candidates = [{"index": 0, "model": "large"}, {"index": 1, "model": "small"}]
+    models: dict[str, Any] = {"large": {}, "small": {}}
+    rows = [
+        row(number, candidates=candidates, models=models, model=model)
+        for number, model in enumerate(["small", "large", "small"])
+    ]
+    source = load_ratings(written(tmp_path / "audit.jsonl", *rows))
+    assert source.systems == [["large", "small"]] * 3
+    (note,) = source.notes
+    assert "small 2, large 1" in note
+    one_model = [{"index": 0, "model": "large"}, {"index": 1, "model": "large"}]
+    path = written(tmp_path / "one.jsonl", row(1, candidates=one_model, models={"large": {}}))
+    source = load_ratings(path)
+    assert not source.systems
+    assert not source.notes

@@ -223,6 +223,7 @@ def test_metrics_and_the_audit_log_name_models(
     assert row["model"] == model
     assert row["models"][SMALL]["candidates"] == 2
     assert row["models"][LARGE]["calls"] == 6
+    assert Counter(candidate["model"] for candidate in row["candidates"]) == {LARGE: 6, SMALL: 2}
 
 
 def test_the_first_backend_grades(openai_server: FakeServer, small_server: FakeServer) -> None:
@@ -245,6 +246,25 @@ def test_the_first_backend_grades(openai_server: FakeServer, small_server: FakeS
     assert {body["model"] for body in judging} == {LARGE}
     assert not [body for body in small_server.bodies if "response_format" in body]
     assert answer["usage"]["upstream"]["calls"] == 2 + 4
+
+
+def test_answers_of_others_are_returned_where_the_first_backend_is_gone(
+    small_server: FakeServer,
+) -> None:
+    from darc.engine.parts import Parts
+    from darc.parts.scorers.panel import Panel
+
+    gone = FakeServer()
+    gone.close()
+    panel = Parts(scorers=(), panel=Panel().first(4), n_aug=0)
+    with running(small_server, backend=both(gone, small_server), k=K, parts=panel) as gateway:
+        answer = post(gateway, darc={"metadata": True})
+        assert answer.status_code == 200
+        assert answer.json()["model"] == SMALL
+        flags = answer.json()["darc"]["flags"]
+        assert f"model_failed:{LARGE}" in flags
+        assert "first_candidate" in flags
+        assert post(gateway, darc={"policy": "closed"}).status_code == 503
 
 
 def test_a_default_model_beside_several_backends_is_refused(openai_server: FakeServer) -> None:

@@ -1,7 +1,7 @@
 """The decisions that a gateway logged as `Ratings`."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,8 @@ def load_audit_log(path: Path) -> Ratings:
         TableError: A line is not a decision.
         InputError: No decision has complete scores.
     """
-    complete = [row for row in _read_decisions(path) if row.get("scores") and not row.get("lazy")]
+    decisions = _read_decisions(path)
+    complete = [row for row in decisions if row.get("scores") and not row.get("lazy")]
     if not complete:
         raise InputError(
             f"{path} has no decision with complete scores",
@@ -64,7 +65,32 @@ def load_audit_log(path: Path) -> Ratings:
         rater_names=rater_names,
         lengths=np.full((prompts, candidates), np.nan),
         generator="gateway",
+        systems=_models_of_candidates(rows),
+        notes=_notes_on_models(decisions),
     )
+
+
+def _models_of_candidates(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The model that wrote each candidate; empty where one model wrote all of them."""
+    systems = []
+    for row in rows:
+        models = {candidate.get("index"): candidate.get("model") for candidate in row["candidates"]}
+        count = len(row["scores"][0])
+        systems.append([str(models.get(place) or "") for place in range(count)])
+    names = {name for row in systems for name in row if name}
+    if len(names) < 2:
+        return []
+    return systems
+
+
+def _notes_on_models(decisions: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """How often each model was chosen, where several wrote."""
+    mixed = [row for row in decisions if len(row.get("models") or ()) > 1]
+    if not mixed:
+        return ()
+    counts = Counter(str(row.get("model")) for row in mixed)
+    shares = [f"{name} {count}" for name, count in counts.most_common()]
+    return (f"of {len(mixed)} choices among several models: {', '.join(shares)}",)
 
 
 def _read_decisions(path: Path) -> list[Mapping[str, Any]]:

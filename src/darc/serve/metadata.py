@@ -150,9 +150,13 @@ def audit_row(
     scores = {}
     if not np.isnan(outcome.scores.values).all():
         scores = scores_row(job.prompt.id, outcome.scores)
+    candidates = [
+        {**candidate, "model": replies[candidate["index"]].model} for candidate in row["candidates"]
+    ]
     return {
         "prompt_id": job.prompt.id,
         **row,
+        "candidates": candidates,
         "answer": outcome.answer,
         "request_id": job.request_id,
         "model": replies[outcome.index].model,
