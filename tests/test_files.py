@@ -154,7 +154,8 @@ def test_the_suffix_is_kept_for_those_who_look_at_it(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs permissions and links")
 def test_modes_and_links_survive(tmp_path: Path) -> None:
-    target, link = tmp_path / "out.csv", tmp_path / "link.csv"
+    target = tmp_path / "out.csv"
+    link = tmp_path / "link.csv"
     target.touch()
     target.chmod(0o640)
     link.symlink_to(target)

@@ -34,7 +34,8 @@ def written_out(values: np.ndarray, among: np.ndarray, counts: np.ndarray) -> li
 
 def test_means_and_tails_are_those_of_resamples_written_out() -> None:
     values, among, counts = cases()
-    means, tails = average(values, among, counts), tail(values, among, counts, 0.15)
+    means = average(values, among, counts)
+    tails = tail(values, among, counts, 0.15)
     for b, r, a in np.ndindex(*means.shape):
         drawn = sorted(written_out(values[r, a], among[r], counts[b]))
         assert means[b, r, a] == pytest.approx(np.mean(drawn))

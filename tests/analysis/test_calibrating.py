@@ -10,14 +10,17 @@ from darc.analysis.reading import load_ratings
 from darc.decide.model.components import USUAL_WEIGHT
 from darc.ratings.ratings import Ratings
 
-PROMPTS, CANDIDATES, REWRITES = 150, 6, 9
+PROMPTS = 150
+CANDIDATES = 6
+REWRITES = 9
 
 
 def sources(tracks: float) -> tuple[Ratings, Ratings]:
     """A run, and ratings whose disagreement follows that of the rewrites as far as it `tracks`."""
     generator = np.random.default_rng(3)
     shape = (PROMPTS, 1, CANDIDATES, 1)
-    worth, noisy = generator.normal(0, 1, shape), generator.uniform(0.1, 2.0, shape)
+    worth = generator.normal(0, 1, shape)
+    noisy = generator.uniform(0.1, 2.0, shape)
     scores = worth + noisy * generator.normal(size=(*shape[:3], REWRITES))
     people = tracks * noisy + (1 - tracks) * 1.0
     ratings = worth + people * generator.normal(size=(*shape[:3], 8))
@@ -54,7 +57,8 @@ def test_few_ratings_of_people_change_nothing() -> None:
 
 
 def test_raters_of_a_panel_in_an_audit_log_are_known_by_name(tmp_path: Path) -> None:
-    generator, path = np.random.default_rng(0), tmp_path / "audit.jsonl"
+    generator = np.random.default_rng(0)
+    path = tmp_path / "audit.jsonl"
     raters = {"cook": 1.5, "guest": 0.0, "critic": -1.5}
     rows = []
     for number in range(60):

@@ -92,8 +92,10 @@ def test_lambda_matches_the_medians() -> None:
 def test_pairwise_scores_by_loops() -> None:
     judge = GENERATOR.integers(1, 4, (4, 2, 3, 5)).astype(float)
     raters = np.stack([GENERATOR.permutation(5) for _ in range(24)]).reshape(4, 2, 3, 5)
-    raters[0, 0, 1, 2:], judge[0, 0, 1, 2:] = NOBODY, np.nan
-    index, base = np.array([[1, 2, 0, -1], [0, 0, 1, 1]]), np.array([0, 0, 1, 1])
+    raters[0, 0, 1, 2:] = NOBODY
+    judge[0, 0, 1, 2:] = np.nan
+    index = np.array([[1, 2, 0, -1], [0, 0, 1, 1]])
+    base = np.array([0, 0, 1, 1])
     found = pairwise_scores(judge, raters, index, base)
     for a in range(2):
         for p in range(4):

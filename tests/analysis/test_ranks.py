@@ -25,7 +25,8 @@ def test_ranks_of_many_rows_are_those_of_each() -> None:
 
 def test_partial_spearman_by_residuals() -> None:
     x, y, a, b = GENERATOR.normal(size=(4, 80))
-    x, y = x + a, y + a - b
+    x = x + a
+    y = y + a - b
     design = np.stack([np.ones(80), stats.rankdata(a), stats.rankdata(b)], axis=1)
     sides = []
     for side in (x, y):

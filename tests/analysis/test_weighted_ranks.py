@@ -37,7 +37,8 @@ def test_overlap_of_copies() -> None:
     same = weighted_overlap(left, left, weights, 0.2)
     assert np.allclose(same, 1.0)
     ones = np.ones((1, 40))
-    one, two = ranks.top(left, 0.2), ranks.top(right, 0.2)
+    one = ranks.top(left, 0.2)
+    two = ranks.top(right, 0.2)
     assert weighted_overlap(left, right, ones, 0.2)[0] == (one & two).sum() / (one | two).sum()
 
 

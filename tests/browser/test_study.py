@@ -79,7 +79,8 @@ def enter(browser: Browser, one: Running, place: int, width: int, height: int = 
 
 
 def answers(one: Running, name: str) -> list[float | None]:
-    tasks, people = schema.tasks, schema.annotators
+    tasks = schema.tasks
+    people = schema.annotators
     with one.store.read() as connection:
         own = people.c.name == name, tasks.c.kind == "item"
         query = select(tasks.c.answer).join(people).where(*own)

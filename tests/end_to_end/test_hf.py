@@ -16,7 +16,8 @@ def test_run_with_reward_models_and_side_inputs(
 ) -> None:
     monkeypatch.setenv("DARC_CACHE", str(tmp_path / "cache"))
     writer = causal(tmp_path / "causal")
-    first, second = reward(tmp_path / "reward"), pair_reward(tmp_path / "pair")
+    first = reward(tmp_path / "reward")
+    second = pair_reward(tmp_path / "pair")
     prompts = tmp_path / "prompts.txt"
     prompts.write_text("Write one line about the sea.\nEgg?\n", encoding="utf-8")
     command = [

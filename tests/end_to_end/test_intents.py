@@ -97,7 +97,8 @@ def test_two_raters(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_words_for_grades(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    header, raters = ["question", "model", "annotator", "score"], ("Ann", "Ben", "Cem")
+    header = ["question", "model", "annotator", "score"]
+    raters = ("Ann", "Ben", "Cem")
     path = sheet(folder / "words.xlsx", header, raters, words=True)
     assert "1 to 5" in said(capsys, "import", path)
     scale = "awful=1,poor=2,fine=3,good=4,great=5"

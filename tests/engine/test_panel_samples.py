@@ -131,7 +131,8 @@ def test_lazy_panel_asks_less_and_chooses_the_same(
             assert lazy.calls == seen.sum()
             told = lazy.panel()
             assert told["asked"] + told["saved"] == 64
-            asked, total = asked + lazy.calls, total + 64
+            asked = asked + lazy.calls
+            total = total + 64
     assert len(server.received) == asked
     assert asked <= share * total
 

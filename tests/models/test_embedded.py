@@ -39,7 +39,8 @@ def test_the_same_request_gives_the_same_text_whatever_is_beside_it(model: Embed
 def test_slots_and_threads_do_not_matter(model: EmbeddedModel, installed: Installed) -> None:
     requests = [request(SKY, 8, 5), request(SKY, 8, 6)]
     with EmbeddedModel(installed.path, threads=2, slots=2, context=1024) as other:
-        ours, theirs = model.complete(requests), other.complete(requests)
+        ours = model.complete(requests)
+        theirs = other.complete(requests)
     assert [one.text for one in ours] == [one.text for one in theirs]
 
 

@@ -73,7 +73,8 @@ def test_words_are_read_as_the_tokenizer_reads_the_whole_text() -> None:
     tokenizer, _ = load()
     one_word = (word.strip("\u2581") for word in tokenizer.get_vocab())
     assert not any("\u2581" in word for word in one_word)
-    made, draw = Embeddings(), random.Random(0)
+    made = Embeddings()
+    draw = random.Random(0)
     parts = [
         *"abcXY  \n\t.,'0129é漢😀\u2581\u00a0\x00</>",
         "<s>",

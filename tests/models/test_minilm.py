@@ -54,7 +54,8 @@ def test_heads_are_fitted_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     from darc.cli import main
     from darc.parts.scorers import Head
 
-    pairs, head = tmp_path / "pairs.jsonl", tmp_path / "head.npz"
+    pairs = tmp_path / "pairs.jsonl"
+    head = tmp_path / "head.npz"
     pairs.write_text("".join(json.dumps(row) + "\n" for row in rows()))
     install("minilm", cache=MINILM)
     monkeypatch.setenv("DARC_CACHE", str(MINILM))

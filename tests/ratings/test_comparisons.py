@@ -33,7 +33,8 @@ def test_many_prompts_at_once_are_as_one_by_one(
 ) -> None:
     monkeypatch.setattr("darc.ratings.comparisons._FIT_CELLS", fit_cells)
     generator = np.random.default_rng(0)
-    rows, expected = [], {}
+    rows = []
+    expected = {}
     for prompt in range(12):
         size = int(generator.integers(2, 5))
         games = int(generator.integers(3, 9))

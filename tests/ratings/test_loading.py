@@ -41,7 +41,8 @@ def test_rows_and_lines_are_those_of_the_csv_module(
 ) -> None:
     stream = io.StringIO(newline="")
     csv.writer(stream, lineterminator="\n").writerows([("x", "y", "z"), *table])
-    starts, line = [], 2
+    starts = []
+    line = 2
     for row in table:
         starts.append(line)
         line += 1 + sum(cell.count("\n") for cell in row)

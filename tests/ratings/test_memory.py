@@ -8,8 +8,11 @@ import pytest
 
 import darc
 
-PROMPTS, CANDIDATES, RATERS = 5_000, 16, 9
-MEMORY_MB, BOUND_MB = 50, 150
+PROMPTS = 5_000
+CANDIDATES = 16
+RATERS = 9
+MEMORY_MB = 50
+BOUND_MB = 150
 
 PROGRAM = """
 import resource, sys

@@ -16,7 +16,8 @@ def test_a_candidate_that_is_not_there_has_no_extras() -> None:
 
 def test_samples_are_packed_to_the_left_by_prompt_scorer_and_candidate() -> None:
     # Two prompts of one and two candidates under two scorers: cells 0 to 5.
-    cell, sizes = np.array([0, 0, 1, 3, 4, 4]), np.array([1, 2])
+    cell = np.array([0, 0, 1, 3, 4, 4])
+    sizes = np.array([1, 2])
     packing = SamplePacking(cell, sizes, 2)
     scores = packing.array(np.arange(6.0))
     raters = packing.array(np.arange(6))

@@ -47,7 +47,8 @@ def test_poisoned_halves_change_nothing_on_the_other_side(
         same = other.choice[0] == clean.choice[repeat]
         assert same.any()
         for name in ("reward", "risk"):
-            left, right = getattr(other, name)[0], getattr(clean, name)[repeat]
+            left = getattr(other, name)[0]
+            right = getattr(clean, name)[repeat]
             assert np.array_equal(left[same], right[same], equal_nan=True)
 
 
@@ -97,7 +98,8 @@ def test_prompts_without_both_halves_are_dropped() -> None:
     source = make_source(3, 2, 4)
     raters = source.raters.copy()
     samples = source.samples.copy()
-    samples[0, :, :, 1:], raters[0, :, :, 1:] = np.nan, NOBODY
+    samples[0, :, :, 1:] = np.nan
+    raters[0, :, :, 1:] = NOBODY
     source = replace(source, samples=samples, raters=raters)
     for seed in range(5):
         halves = source.halves("rater", seed)

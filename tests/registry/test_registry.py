@@ -69,7 +69,8 @@ def makers() -> Makers:
         """A plain thing."""
 
         def __init__(self, helper: Any = None, *, size: int = 3, share: float = 0.5) -> None:
-            self.size, self.share = size, share
+            self.size = size
+            self.share = share
 
     @made.register("remote", "MODEL@URL")
     def remote(place: str, *, key: str = "", fast: bool = False) -> tuple[str, str, bool]:

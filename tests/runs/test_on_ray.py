@@ -20,7 +20,8 @@ from darc.runs.folder import RunFolder
 
 pytestmark = pytest.mark.ray
 
-PROMPTS, SIZE = 24, 4
+PROMPTS = 24
+SIZE = 4
 PARTS = (*("--generator", "echo", "-k", 2, "--n-aug", 1, "--rewriter", "openings"), "--no-guard")
 
 
@@ -41,7 +42,9 @@ class Case:
     """A file of prompts, the scorer's folder, and runs of both."""
 
     def __init__(self, place: Path, address: str) -> None:
-        self.place, self.address, self.faults = place, address, place / "faults"
+        self.place = place
+        self.address = address
+        self.faults = place / "faults"
         self.faults.mkdir()
         rows = [
             {"id": str(i), "turns": [f"Why is it {i}?", "And then?"][: 1 + i % 2]}
@@ -236,7 +239,8 @@ def test_killed_driver_loses_nothing_and_repeats_nothing_sealed(case: Case) -> N
         with case.begin() as running:
             case.until(lambda wanted=wanted: len(case.sealed()) >= wanted)  # type: ignore[misc]
             running.send_signal(signal.SIGKILL)
-        kept, before = case.sealed(), len(case.asked())
+        kept = case.sealed()
+        before = len(case.asked())
     assert case.done().returncode == 0
     again = {prompt_id for _, prompt_id in case.asked()[before:]}
     assert again

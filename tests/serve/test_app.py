@@ -118,7 +118,8 @@ def test_own_pages_and_programs_are_served(openai_server: FakeServer) -> None:
 
 def test_keys_in_paths_and_half_sent_bodies_are_not_in_the_log(shared: Running) -> None:
     stream = io.StringIO()
-    handlers, level = logging.root.handlers[:], logging.root.level
+    handlers = logging.root.handlers[:]
+    level = logging.root.level
     log_as_json("info", stream)
     try:
         for path in ("/v1/sk-live1234567890", "/v1/files/Abcdefgh0123456789xyz", "/v1/a/f00d" * 9):

@@ -18,7 +18,9 @@ from tests.serve.running import QUESTION, Running, parts
 
 from darc.serve.settings import ServeSettings
 
-REQUESTS, CLIENTS, SHARE = 2000, 24, 0.12
+REQUESTS = 2000
+CLIENTS = 24
+SHARE = 0.12
 FAULTS = [
     Fault(status=429, headers={"Retry-After": "0"}),
     Fault(status=429),
@@ -161,7 +163,8 @@ def test_two_thousand_requests_with_faults(monkeypatch: pytest.MonkeyPatch) -> N
         asyncio.run(soak(url, range(1, 200)))
         backend.failing = True
         gc.collect()
-        before, threads = memory(), threading.active_count()
+        before = memory()
+        threads = threading.active_count()
         total: dict[int, int] = {}
         begun = time.monotonic()
         for start in range(0, REQUESTS, 500):

@@ -15,7 +15,9 @@ from tests.serve.test_load_hostile import serving
 
 pytestmark = pytest.mark.load
 
-CLIENTS, EACH, ABUSERS = 3, 20, 10
+CLIENTS = 3
+EACH = 20
+ABUSERS = 10
 SENTENCE = "The Moon pulls hardest on the near side, and it doesn't pull as hard on the far side. "
 LONG = (SENTENCE * 80)[:6000]
 CHAT: dict[str, Any] = {"model": "fake", "messages": QUESTION}

@@ -19,7 +19,8 @@ from tests.serve.test_proxy import ESCAPES
 
 pytestmark = pytest.mark.load
 
-ROUNDS, CLIENTS = 20, 16
+ROUNDS = 20
+CLIENTS = 16
 BODY: dict[str, Any] = {"model": "fake", "messages": QUESTION}
 BIG = Fault("flood", content=b" " * 1_000_000, times=300)
 

@@ -42,7 +42,8 @@ def test_own_model_grades_and_calls_are_saved(backend: FakeServer) -> None:
     assert result["index"] == darc.select(table, "epsilon").index
     assert answer["choices"][0]["message"]["content"] == ANSWERS[result["index"]]
     assert result["panel"]["raters"] == result["raters"] == list(VIEWS)
-    asked, saved = result["panel"]["asked"], result["panel"]["saved"]
+    asked = result["panel"]["asked"]
+    saved = result["panel"]["saved"]
     assert asked + saved == 64
     assert asked == result["scored"] == result["spent"]["scores"]["calls"] <= 0.45 * 64
     assert answer["usage"]["upstream"]["saved"] == saved
@@ -55,7 +56,8 @@ def test_the_clients_key_goes_to_the_judge_where_it_goes_to_the_backend(
     backend: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    backend.reply, backend.key = graded(pool(1)), "theirs"
+    backend.reply = graded(pool(1))
+    backend.key = "theirs"
     with running(backend, parts=panel(), k=2) as gateway:
         answer = ask(gateway, {"Authorization": "Bearer theirs"}, darc={"metadata": True}).json()
     assert answer["darc"]["flags"] == ["severity_not_removed"]
@@ -68,7 +70,8 @@ def test_the_clients_key_goes_to_no_other_server(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     backend.reply = graded(pool(1))
     with FakeServer() as other:
-        other.reply, other.ignores = graded(pool(1)), {"logprobs"}
+        other.reply = graded(pool(1))
+        other.ignores = {"logprobs"}
         with running(backend, parts=panel(model=f"judge:*@{other.url}"), k=2) as gateway:
             ask(gateway, {"Authorization": "Bearer theirs"})
         assert other.received

@@ -197,7 +197,8 @@ def test_decisions_can_be_evaluated(openai_server: FakeServer, tmp_path: Path) -
 
 
 def test_a_gateway_learns_from_its_own_log(openai_server: FakeServer, tmp_path: Path) -> None:
-    path, learnt = tmp_path / "audit.jsonl", tmp_path / "learnt.json"
+    path = tmp_path / "audit.jsonl"
+    learnt = tmp_path / "learnt.json"
     with running(openai_server, audit=path) as gateway:
         for i in range(6):
             messages = [{"role": "user", "content": f"Question {i}?"}]

@@ -62,7 +62,8 @@ def test_bad_raters_are_caught_and_their_slots_rated_again(place: str, tmp_path:
                 active.remove(person)
                 continue
             answer, seconds = people[person - 1]
-            unit, code = step.task.unit, step.task.row["code"]
+            unit = step.task.unit
+            code = step.task.row["code"]
             own = update(schema.tasks).where(schema.tasks.c.code == code)
             with store.write() as connection:
                 connection.execute(own.values(shown=clock[0]))

@@ -21,7 +21,9 @@ from darc.study.creation import create
 from darc.study.links import issue_links
 from darc.study.store import Store, open_store
 
-PEOPLE, PROMPTS, RATINGS = 50, 40, 5
+PEOPLE = 50
+PROMPTS = 40
+RATINGS = 5
 LIMIT = 100.0
 
 tasks = schema.tasks
@@ -41,7 +43,8 @@ async def crowd(
     disturb: Callable[[], Awaitable[None]],
 ) -> None:
     """Let everyone work; disturb them in the middle; end when all ratings are there."""
-    goal, disturbed = 2 * PROMPTS * RATINGS, False
+    goal = 2 * PROMPTS * RATINGS
+    disturbed = False
 
     async def watch() -> None:
         nonlocal disturbed

@@ -63,7 +63,8 @@ def test_a_population_comes_back_from_the_pages(tmp_path: Path) -> None:
         )
         found[place] = float(row["rating"])
     np.testing.assert_array_equal(found, people.ratings)
-    sigma, truth = found.std(axis=2, ddof=1).ravel(), people.truth.sigma.ravel()
+    sigma = found.std(axis=2, ddof=1).ravel()
+    truth = people.truth.sigma.ravel()
     assert np.corrcoef(sigma, truth)[0, 1] > 0.8
     with out.open() as file:
         chosen = {row["prompt_id"]: row["candidate_id"] for row in csv.DictReader(file)}

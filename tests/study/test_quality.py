@@ -26,7 +26,8 @@ def test_more_than_two_attention_failures_exclude() -> None:
 
 
 def test_gold_off_by_more_than_one_in_more_than_a_fifth_excludes() -> None:
-    good, bad = record("gold", 6, reference=7.0), record("gold", 5, reference=7.0)
+    good = record("gold", 6, reference=7.0)
+    bad = record("gold", 5, reference=7.0)
     assert passed(6, 7.0, 1.0)
     assert not passed(5, 7.0, 1.0)
     assert care([good] * 4 + [bad], QualitySettings()).exclude == ""

@@ -110,7 +110,8 @@ def test_other_names_are_refused_with_a_page(served: Running, host: str) -> None
 
 
 def test_own_names_and_links_from_elsewhere_work(tmp_path: Path) -> None:
-    place, log = str(tmp_path / "s.db"), tmp_path / "server.log"
+    place = str(tmp_path / "s.db")
+    log = tmp_path / "server.log"
     store = new_store(place, config_for(tmp_path))
     ((_, token), *_) = issue_links(store)
     store.close()
@@ -131,7 +132,8 @@ def test_own_names_and_links_from_elsewhere_work(tmp_path: Path) -> None:
 
 def test_half_a_form_leaves_no_traceback(served: Running) -> None:
     stream = io.StringIO()
-    handlers, level = logging.root.handlers[:], logging.root.level
+    handlers = logging.root.handlers[:]
+    level = logging.root.level
     log_as_json("info", stream)
     try:
         lines = ("Content-Type: application/x-www-form-urlencoded",)
@@ -187,7 +189,8 @@ def test_tokens_are_not_stored_and_not_logged(
     served: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = io.StringIO()
-    handlers, level = logging.root.handlers[:], logging.root.level
+    handlers = logging.root.handlers[:]
+    level = logging.root.level
     log_as_json("debug", stream)
     # The test's own client says what it asks for; its loggers below httpcore have their own switch.
     client_loggers = [
@@ -216,7 +219,8 @@ def test_tokens_are_not_stored_and_not_logged(
 
 
 def test_the_command_serves_and_tells_no_token(tmp_path: Path) -> None:
-    place, log = str(tmp_path / "s.db"), tmp_path / "server.log"
+    place = str(tmp_path / "s.db")
+    log = tmp_path / "server.log"
     store = new_store(place, config_for(tmp_path))
     links = issue_links(store)
     with (

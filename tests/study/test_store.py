@@ -39,7 +39,8 @@ class Scene:
     """A served study, and a robot with some answers behind it."""
 
     def __init__(self, path: Path, url: str, token: str) -> None:
-        self.path, self.url = path, url
+        self.path = path
+        self.url = url
         self.robot = Robot(url, token, lambda text: "5")
         self.robot.work(6)
         self.kept = dict(self.robot.given)

@@ -19,7 +19,8 @@ DATA = Path(__file__).parents[1] / "parts" / "scorers" / "discrimination.jsonl"
 def test_encoder_is_trained_saved_and_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model, out = pair_reward(tmp_path / "bert"), tmp_path / "caution"
+    model = pair_reward(tmp_path / "bert")
+    out = tmp_path / "caution"
     command = ["train", "caution", "--data", str(DATA), "--out", str(out), "--json"]
     assert main([*command, "--form", "encoder", "--encoder", model, "--max-epochs", "2"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -34,7 +35,8 @@ def test_encoder_is_trained_saved_and_read(
 def test_features_of_a_reward_model_are_predicted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model, out = reward(tmp_path / "reward"), tmp_path / "caution.json"
+    model = reward(tmp_path / "reward")
+    out = tmp_path / "caution.json"
     command = ["train", "caution", "--data", str(DATA), "--out", str(out), "--json"]
     assert main([*command, "--form", "features", "--target", model]) == 0
     assert json.loads(capsys.readouterr().out)["form"] == "features"

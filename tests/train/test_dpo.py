@@ -51,7 +51,8 @@ def test_every_format_is_trained_on(tmp_path: Path) -> None:
         {name: row[name][0]["content"] for name in ("prompt", "chosen", "rejected")} for row in said
     ]
     whole = [{name: row["prompt"] + row[name] for name in ("chosen", "rejected")} for row in said]
-    model, bare = causal(tmp_path / "model"), causal(tmp_path / "bare", template=False)
+    model = causal(tmp_path / "model")
+    bare = causal(tmp_path / "bare", template=False)
     cases = {
         "texts": (model, texts, "fp32"),
         "whole": (model, whole, "fp32"),
@@ -102,7 +103,8 @@ def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
 def test_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     from safetensors.numpy import load_file
 
-    model, data = causal(tmp_path / "model"), written(tmp_path)
+    model = causal(tmp_path / "model")
+    data = written(tmp_path)
     whole = finished(start(command(model, data, tmp_path / "whole")))
     killed = start(command(model, data, tmp_path / "killed"))
     state = tmp_path / "killed" / "checkpoints" / "checkpoint-8" / "trainer_state.json"
@@ -136,7 +138,9 @@ def test_the_adapter_is_used_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DARC_CACHE", str(tmp_path / "cache"))
-    model, data, policy = causal(tmp_path / "model"), written(tmp_path), tmp_path / "policy"
+    model = causal(tmp_path / "model")
+    data = written(tmp_path)
+    policy = tmp_path / "policy"
     assert main(command(model, data, policy)) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["after"]["margin"] > told["before"]["margin"] + 0.1
@@ -164,7 +168,8 @@ def test_the_adapter_is_used_at_once(
 def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import torch
 
-    model, data = causal(tmp_path / "model"), written(tmp_path)
+    model = causal(tmp_path / "model")
+    data = written(tmp_path)
     if not torch.cuda.is_available():
         out = tmp_path / "gpu"
         assert (

@@ -65,7 +65,8 @@ def test_a_head_learns_a_preference_and_scores_by_it(
 
 def test_the_version_covers_the_file(pairs: Path, tmp_path: Path) -> None:
     model = fit_head(read_pairs(pairs))
-    first, second = tmp_path / "a" / "head.npz", tmp_path / "b" / "head.npz"
+    first = tmp_path / "a" / "head.npz"
+    second = tmp_path / "b" / "head.npz"
     for path, report in ((first, {}), (second, {"other": 1})):
         path.parent.mkdir()
         model.report.update(report)
@@ -88,8 +89,10 @@ def test_another_embedding_is_refused(
 
 
 def test_ratings_with_texts_make_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ratings, texts = tmp_path / "ratings.csv", tmp_path / "ratings.texts.jsonl"
-    lines, said = ["prompt_id,candidate_id,rater_id,rating"], []
+    ratings = tmp_path / "ratings.csv"
+    texts = tmp_path / "ratings.texts.jsonl"
+    lines = ["prompt_id,candidate_id,rater_id,rating"]
+    said = []
     for row, thing in zip(rows(), THINGS, strict=True):
         for name, rating in (("chosen", 5), ("rejected", 1)):
             lines += [f"{thing},{name},r{i},{rating}" for i in range(2)]

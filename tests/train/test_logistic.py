@@ -20,8 +20,10 @@ def test_the_weights_are_found() -> None:
 
 def test_held_out_rows_stop_the_fit() -> None:
     draw = np.random.default_rng(2)
-    rows, labels = draw.normal(size=(30, 40)), np.repeat([0.0, 1.0], 15)
-    held, held_labels = draw.normal(size=(400, 40)), np.repeat([0.0, 1.0], 200)
+    rows = draw.normal(size=(30, 40))
+    labels = np.repeat([0.0, 1.0], 15)
+    held = draw.normal(size=(400, 40))
+    held_labels = np.repeat([0.0, 1.0], 200)
     weights, step, loss = fit_logistic(rows, labels, held, held_labels, decay=0.0)
     assert step < 30
     assert loss <= np.log(2.0)

@@ -29,7 +29,8 @@ def test_sigma_of_noise_is_not_reliable(heavy: bool) -> None:
 @pytest.mark.parametrize("raters", [4, 7, 10])
 def test_reliability_is_the_correlation_with_another_panel(raters: int) -> None:
     both = uneven(2, prompts=200, raters=2 * raters)
-    one, other = panel(both[..., :raters]), panel(both[..., raters:])
+    one = panel(both[..., :raters])
+    other = panel(both[..., raters:])
     means, sigmas = reliabilities(one)
 
     def truth(name: str) -> float:
@@ -44,7 +45,8 @@ def test_reliability_is_the_correlation_with_another_panel(raters: int) -> None:
 
 def test_the_curve_foretells_a_larger_panel() -> None:
     ratings = uneven(4, prompts=200, raters=12)
-    small, large = panel(ratings[..., :5]), panel(ratings)
+    small = panel(ratings[..., :5])
+    large = panel(ratings)
     foretold = reliabilities(small)[1]["within"].with_raters(12)
     assert foretold == pytest.approx(reliabilities(large)[1]["within"].value, abs=0.08)
 
@@ -61,7 +63,8 @@ def test_p_values_of_noise_are_spread_out() -> None:
 
 def test_gaussian_reliability_needs_no_halves() -> None:
     both = uneven(6, prompts=300, raters=6)
-    one, other = panel(both[..., :3]), panel(both[..., 3:])
+    one = panel(both[..., :3])
+    other = panel(both[..., 3:])
     assert reliabilities(one)[1] == {}
     truth = np.corrcoef(within(one.sigmas(), 300), within(other.sigmas(), 300))[0, 1]
     assert gaussian_reliability(one).value == pytest.approx(truth, abs=0.1)

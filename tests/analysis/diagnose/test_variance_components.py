@@ -20,7 +20,9 @@ TRUTH = {
 
 def draws(seed: int, holes: float) -> Array:
     draw = np.random.default_rng(seed)
-    p, k, n = 60, 12, 14
+    p = 60
+    k = 12
+    n = 14
     shapes = [(p, 1, 1), (p, k, 1), (1, k, 1), (1, 1, n), (p, 1, n), (1, k, n), (p, k, n)]
     ratings = np.zeros((p, k, n))
     for variance, shape in zip(TRUTH.values(), shapes, strict=True):
@@ -47,7 +49,8 @@ def test_balanced_data_gives_the_analysis_of_variance() -> None:
     ratings += np.arange(30)[None, :, None] / 10
     found = {part.name: part.variance for part in variance_components(panel(ratings))}
     table = ratings[0]
-    rows, columns = table.mean(axis=1), table.mean(axis=0)
+    rows = table.mean(axis=1)
+    columns = table.mean(axis=0)
     rest = table - rows[:, None] - columns + table.mean()
     error = (rest**2).sum() / (29 * 4)
     assert found["residual"] == pytest.approx(error)

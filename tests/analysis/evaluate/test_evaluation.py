@@ -187,7 +187,8 @@ def test_ties_do_not_go_to_the_first_candidate_of_the_file() -> None:
 
 @pytest.mark.parametrize("kind", ["rater", "rewrite"])
 def test_progress_counts_every_table(kind: str) -> None:
-    people, other = make_source(prompts=10), make_source(prompts=10, kind=kind, name="other")
+    people = make_source(prompts=10)
+    other = make_source(prompts=10, kind=kind, name="other")
     seen: list[tuple[int, int | None]] = []
     evaluate([people, other], SETTINGS, lambda done, total: seen.append((done, total)))
     assert [done for done, _ in seen] == list(range(1, len(seen) + 1))

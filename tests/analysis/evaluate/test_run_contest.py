@@ -44,7 +44,8 @@ def test_numbers_by_plain_loops() -> None:
             spread = select[p, 0, contest.choice[r, 0, p]].std(ddof=1)
             assert contest.disagreement[r, p] == pytest.approx(spread)
         assert contest.high[r].sum() == 2
-        inside, outside = contest.high[r], ~contest.high[r]
+        inside = contest.high[r]
+        outside = ~contest.high[r]
         assert contest.disagreement[r, inside].min() >= contest.disagreement[r, outside].max()
 
 
@@ -92,10 +93,8 @@ def test_median_matching_and_held_out_bounds() -> None:
 
 
 def test_median_matching_never_looks_at_what_it_judges() -> None:
-    source, settings = (
-        make_source(12, 4, 6),
-        ContestSettings(rules=("mean",), splits=2, lam=None),
-    )
+    source = make_source(12, 4, 6)
+    settings = ContestSettings(rules=("mean",), splits=2, lam=None)
     contest = compare_rules(source, settings)
     for r in range(2):
         select = source.halves("rater", r).select.samples[:, 0]
@@ -149,7 +148,8 @@ def test_settings_are_checked(wrong: dict[str, object]) -> None:
 
 
 def test_a_contest_keeps_no_samples_of_its_splits() -> None:
-    source, settings = make_source(6, 3, 4), with_splits(8)
+    source = make_source(6, 3, 4)
+    settings = with_splits(8)
     seen: list[weakref.ref[object]] = []
 
     def halves() -> Iterator[Halves]:

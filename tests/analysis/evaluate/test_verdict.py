@@ -51,7 +51,8 @@ def test_the_band_is_wider_than_a_single_interval() -> None:
     human = result.frame("human")
     assert human is not None
     for a, row in enumerate(human.where(subset="overall").records()):
-        high, low = row["high_tradeoff"], row["low_tradeoff"]
+        high = row["high_tradeoff"]
+        low = row["low_tradeoff"]
         assert isinstance(high, float)
         assert isinstance(low, float)
         if high - low > 1e-6:

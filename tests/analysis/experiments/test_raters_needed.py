@@ -48,7 +48,8 @@ def test_rules_on_the_truth() -> None:
 
 
 def test_auto_gains_where_sigma_is_real_and_costs_little_where_it_is_chance() -> None:
-    real, chance = by_rule("polarised"), by_rule("noise")
+    real = by_rule("polarised")
+    chance = by_rule("noise")
     assert real[16, "auto"]["tradeoff_gain"] > real[16, "auto"]["tradeoff_half"]
     for n in (2, 5, 16):
         for rule in ("epsilon", "tau", "penalty"):

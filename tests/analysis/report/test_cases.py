@@ -36,7 +36,8 @@ def test_cases_are_those_of_the_first_split(result: Evaluation) -> None:
             judged = half.judge.samples[p, 0, contest.choice[0, place, p]]
             assert case.ours.judge[0] == judged[~np.isnan(judged)].tolist()
         gains = [case.gain for case in found.cases]
-        better, worse = [g for g in gains if g > 0], [g for g in gains if g <= 0]
+        better = [g for g in gains if g > 0]
+        worse = [g for g in gains if g <= 0]
         assert better == sorted(better, reverse=True)
         assert worse == sorted(worse)
         if better and worse:

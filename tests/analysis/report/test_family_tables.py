@@ -53,7 +53,8 @@ def test_people_judge_families_where_they_are_joined() -> None:
     assert set(frame.column("judge")) == {"people"}
     assert set(frame.column("family")) == {"style", "targeted"}
     assert set(frame.column("source")) == {"style judged by people", "targeted judged by people"}
-    style, targeted = with_studies[1], with_studies[0]
+    style = with_studies[1]
+    targeted = with_studies[0]
     slices = {}
     high = np.flatnonzero(style[1].high[0]).tolist()
     wanted = {style[1].ratings.prompt_ids[p] for p in high}

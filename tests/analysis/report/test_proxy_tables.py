@@ -48,7 +48,8 @@ def test_mismatches_go_both_ways_with_texts() -> None:
         == ["proxy high, people agree"] * 5 + ["proxy low, people disagree"] * 5
     )
     first = frame.records()[0]
-    p, k = int(str(first["prompt_id"])[1:]), int(str(first["candidate_id"])[1:])
+    p = int(str(first["prompt_id"])[1:])
+    k = int(str(first["candidate_id"])[1:])
     assert first["response"] == f"answer {p} {k}"
     assert first["prompt"] == f"question {p}"
     assert len(points_table(pair)) == 48
@@ -57,7 +58,8 @@ def test_mismatches_go_both_ways_with_texts() -> None:
 def test_overlap_scatter_and_mismatches_also_of_best_of_k_s_choice() -> None:
     proxy = make_source(12, 4, 6, kind="rewrite", name="run")
     human = make_source(12, 4, 6, seed=4, name="people")
-    pair, rows = join(proxy, human), np.arange(12)
+    pair = join(proxy, human)
+    rows = np.arange(12)
     base = proxy.samples[:, 0].mean(axis=2).argmax(axis=1)
     sigmas = [s.samples[rows, 0, base].std(axis=1, ddof=1) for s in (proxy, human)]
     tops = [set(np.argsort(-sigma, kind="stable")[:6].tolist()) for sigma in sigmas]

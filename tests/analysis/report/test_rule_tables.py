@@ -87,9 +87,11 @@ def test_z_scores_are_free_of_the_scale(contest: Contest) -> None:
     frame = sensitivity_table(contest).where(subset="overall", form="z-scored")
     found = dict(zip(frame.column("method"), frame.column("tradeoff"), strict=True))
     assert found["mean"] == 0
-    a, expected = contest.methods.index("epsilon"), []
+    a = contest.methods.index("epsilon")
+    expected = []
     for r in range(3):
-        base, sigma = contest.reward[r, 0], contest.risk[r, 0]
+        base = contest.reward[r, 0]
+        sigma = contest.risk[r, 0]
         reward = (contest.reward[r, a] - base.mean()) / base.std(ddof=1)
         expected.append(
             np.mean(reward - 3 * (contest.risk[r, a] - sigma.mean()) / sigma.std(ddof=1))

@@ -31,7 +31,8 @@ def test_one_rule_has_the_usual_interval() -> None:
 
 def test_several_rules_have_wider_intervals() -> None:
     outcomes = np.random.default_rng(1).normal(size=(9, 200))
-    many, one = of(outcomes), of(outcomes[:2])
+    many = of(outcomes)
+    one = of(outcomes[:2])
     assert many.gain[0] == pytest.approx(one.gain[0])
     assert 1.15 < (many.high[0] - many.low[0]) / (one.high[0] - one.low[0]) < 1.6
 

@@ -24,7 +24,8 @@ def test_objectives_by_hand() -> None:
 
 
 def test_best_of_settings() -> None:
-    merit, sigma = np.array([1.0, 3.0, 3.0, np.nan]), np.array([0.5, 2.0, 1.0, 0.1])
+    merit = np.array([1.0, 3.0, 3.0, np.nan])
+    sigma = np.array([0.5, 2.0, 1.0, 0.1])
     assert Objective("mean").best(merit, sigma) == 1
     assert Objective("mean", risk_cap=1.0).best(merit, sigma) == 2
     assert Objective("mean", risk_cap=0.7).best(merit, sigma) == 0

@@ -412,7 +412,8 @@ def interleaved(
         waiting += pairs
         random.shuffle(waiting)
         size = random.randint(0 if pairs else 1, len(waiting))
-        told, waiting = waiting[:size], waiting[size:]
+        told = waiting[:size]
+        waiting = waiting[size:]
         if told:
             search.tell(told, answer(told))
     return search.decision()

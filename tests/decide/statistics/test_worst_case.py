@@ -104,7 +104,8 @@ class TestTiltedWeights:
         assert np.isnan(tilted_weights([1.0, 2.0], 1.0, [0.0, 0.0])).all()
 
     def test_weights_of_any_size_are_normalised(self) -> None:
-        row, share = np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 4.0])
+        row = np.array([0.0, 1.0, 2.0])
+        share = np.array([1.0, 2.0, 4.0])
         for scale in (1e-300, 1.0, 1e307):
             np.testing.assert_allclose(
                 tilted_weights(row, 1.0, share * scale), tilted_weights(row, 1.0, share)
@@ -249,7 +250,8 @@ class TestChiSquare:
     def test_meets_the_threshold_form_of_the_optimum(self, row: Array, rho: float) -> None:
         value, worst = chi_square(row, rho)
         kept = row[~np.isnan(row)]
-        size, held = kept.size, worst[~np.isnan(row)]
+        size = kept.size
+        held = worst[~np.isnan(row)]
         assert worst.sum() == pytest.approx(1.0, abs=1e-14)
         assert np.all(worst >= 0)
         assert not worst[np.isnan(row)].any()

@@ -86,7 +86,8 @@ def test_slow_server_gets_less(servers: list[FakeServer]) -> None:
 
 def test_server_that_dies_is_left_alone_and_comes_back(servers: list[FakeServer]) -> None:
     dying, *others = servers
-    port, clock = dying.port, FakeClock()
+    port = dying.port
+    clock = FakeClock()
     client = make(servers, clock, concurrency=2, breaker=BreakerSettings(3, 30.0))
 
     async def all_of(times: int) -> None:

@@ -84,7 +84,8 @@ def test_tokens_beyond_the_limit_are_refused(openai_server: FakeServer) -> None:
 
 def test_parts_count_for_the_whole() -> None:
     whole = Meter(max_calls=3)
-    one, other = Meter(total=whole), Meter(max_calls=1, total=whole)
+    one = Meter(total=whole)
+    other = Meter(max_calls=1, total=whole)
     other.begin("url")
     with pytest.raises(OverLimit):
         other.begin("url")

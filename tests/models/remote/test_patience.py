@@ -102,7 +102,8 @@ def test_forms_in_the_callers_loop_run_side_by_side(openai_server: FakeServer) -
     openai_server.latency = 0.05
 
     async def main() -> list[Any]:
-        judge, scorer = Judge(f"m@{openai_server.url}"), HttpScorer(f"{openai_server.url}/plain")
+        judge = Judge(f"m@{openai_server.url}")
+        scorer = HttpScorer(f"{openai_server.url}/plain")
         try:
             many = [judge.score_async(PAIRS) for _ in range(4)]
             return list(await asyncio.gather(*many, scorer.score_async(PAIRS)))

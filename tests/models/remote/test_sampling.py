@@ -121,7 +121,8 @@ def test_failures_are_survived_unless_strict() -> None:
 
 def test_refusal_ends_all_calls() -> None:
     server = Server()
-    server.broken, server.slow = {12: Rejected("no", "", 403, "no")}, {11, 13, 14}
+    server.broken = {12: Rejected("no", "", 403, "no")}
+    server.slow = {11, 13, 14}
     with pytest.raises(Rejected):
         draw(server, use_n=False, strict=False)
     assert server.cancelled == 3

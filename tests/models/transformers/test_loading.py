@@ -34,7 +34,8 @@ def adapter(base: str, folder: Path) -> str:
 def test_adapters_change_the_model(tmp_path: Path) -> None:
     base = causal(tmp_path / "base")
     text = adapter(base, tmp_path / "adapter")
-    plain, changed = TransformersModel(base), TransformersModel(text)
+    plain = TransformersModel(base)
+    changed = TransformersModel(text)
     named = TransformersModel(text, base=base)
     ours, theirs, same = (model.complete(HELLO)[0].text for model in (plain, changed, named))
     assert ours != theirs

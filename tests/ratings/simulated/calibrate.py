@@ -23,8 +23,10 @@ def attained(given: Preset, seed: int) -> dict[str, float]:
     scores = proxy_scores(people, given.proxy).samples[:, 0]
     sigma = np.round(people.ratings.std(axis=2, ddof=1), 9)
     largest = sigma.max(axis=1) ** 2
-    rows, base = np.arange(PROMPTS), scores.mean(axis=2).argmax(axis=1)
-    guess, human = scores.std(axis=2, ddof=1)[rows, base], sigma[rows, base]
+    rows = np.arange(PROMPTS)
+    base = scores.mean(axis=2).argmax(axis=1)
+    guess = scores.std(axis=2, ddof=1)[rows, base]
+    human = sigma[rows, base]
     return {
         "mean": float(largest.mean()),
         "q80": float(np.quantile(largest, 0.8)),

@@ -10,7 +10,9 @@ POLARISED = preset("polarised").people
 
 
 def test_ratings_are_on_the_scale_and_seeded() -> None:
-    one, same, other = simulate(POLARISED, 1), simulate(POLARISED, 1), simulate(POLARISED, 2)
+    one = simulate(POLARISED, 1)
+    same = simulate(POLARISED, 1)
+    other = simulate(POLARISED, 2)
     assert one.ratings.shape == (200, 8, 9)
     assert np.array_equal(one.ratings, np.rint(one.ratings))
     assert one.ratings.min() >= 0
@@ -21,7 +23,8 @@ def test_ratings_are_on_the_scale_and_seeded() -> None:
 
 
 def test_more_raters_rate_the_same_candidates() -> None:
-    few, many = simulate(POLARISED, 5), simulate(replace(POLARISED, raters=30), 5)
+    few = simulate(POLARISED, 5)
+    many = simulate(replace(POLARISED, raters=30), 5)
     assert np.array_equal(few.centre, many.centre)
     assert np.array_equal(few.truth.mean, many.truth.mean)
 

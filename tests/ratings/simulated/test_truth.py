@@ -30,7 +30,8 @@ EVERYTHING = Recipe(
 def test_truth_is_what_many_raters_say(step: float) -> None:
     recipe = Recipe(**{**vars(EVERYTHING), "step": step})
     people = simulate(recipe, seed=4)
-    true, ratings = people.truth, people.ratings
+    true = people.truth
+    ratings = people.ratings
     root = np.sqrt((~np.isnan(ratings)).sum(axis=2))
     slack = 0.001 if step == 0 else 1e-9
     assert (np.abs(true.mean - np.nanmean(ratings, axis=2)) < 5 * true.sigma / root + slack).all()
