@@ -2,6 +2,7 @@ import logging
 import random
 import sys
 import time
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -89,3 +90,14 @@ def test_words_are_read_as_the_tokenizer_reads_the_whole_text() -> None:
     for text in [*texts, *texts[::-1]]:
         expected = tokenizer.encode(text, add_special_tokens=False).ids
         assert made._tokenize(tokenizer, text) == expected
+
+
+def test_memory_does_not_grow_with_the_length_of_texts(embeddings: Embeddings) -> None:
+    embeddings.embed(["The Moon"])
+    tracemalloc.start()
+    long_text, *_ = embeddings.embed(["The Moon pulls. " * 20_000] * 3)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    short_text, *_ = embeddings.embed(["The Moon pulls. " * 2])
+    assert peak < 60_000_000
+    assert long_text == pytest.approx(short_text, abs=2e-2)

@@ -31,6 +31,8 @@ _SPACE = "\u2581"
 _SPECIAL_TOKEN = re.compile("<unk>|</?s>")
 _WORD = re.compile(f"{_SPACE}+[^{_SPACE}]*")
 _MAX_CACHED_WORDS = 10_000
+# How many vectors of tokens are in memory at the same time, 1 kB each.
+_TOKENS_AT_ONCE = 16_384
 
 _MAX_TOKENS = 256
 _BATCH_SIZE = 16
@@ -69,14 +71,8 @@ class Embeddings:
         tokenizer, table = load()
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        token_lists = [self._tokenize(tokenizer, text) for text in texts]
-        counts = np.array([len(tokens) for tokens in token_lists])
-        tokens = np.array(list(itertools.chain.from_iterable(token_lists)), dtype=np.int64)
-        # A last row of zeros keeps every start of `reduceat` inside the array.
-        vectors = np.concatenate([table[tokens], np.zeros((1, self.dimensions), np.float32)])
-        starts = np.cumsum(counts) - counts
-        sums = np.add.reduceat(vectors, starts, axis=0)
-        sums[counts == 0] = 0
+        token_rows = (np.array(self._tokenize(tokenizer, text), np.int64) for text in texts)
+        sums = np.stack([_sum_of_rows(table, tokens) for tokens in token_rows])
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         return np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
 
@@ -86,6 +82,14 @@ class Embeddings:
             return list(tokenizer.encode(text, add_special_tokens=False).ids)
         words = _WORD.findall(_SPACE + text.replace(" ", _SPACE))
         return [token for word in words for token in _word_tokens(tokenizer, word)]
+
+
+def _sum_of_rows(table: Vectors, rows: NDArray[np.int64]) -> Vectors:
+    """The sum of some rows of a table, without a copy of all of them."""
+    total = np.zeros(table.shape[1], np.float32)
+    for start in range(0, len(rows), _TOKENS_AT_ONCE):
+        total += table[rows[start : start + _TOKENS_AT_ONCE]].sum(axis=0)
+    return total
 
 
 @lru_cache(_MAX_CACHED_WORDS)
