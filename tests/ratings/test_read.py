@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 from tests.ratings.helpers import TIDY, Cell, cells_of, refusal, table_of
@@ -254,6 +255,22 @@ def test_a_temporary_folder_that_is_not_there(
         assert table.rows == 4
     with pytest.raises(DarcError, match="TMPDIR"):
         table_of(delimited(","))
+
+
+def test_a_table_with_too_many_columns_for_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = "Out of Memory Error: failed to allocate data of size 32.0 KiB"
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise duckdb.Error(message)
+
+    path = tmp_path / "wide.csv"
+    path.write_bytes(delimited(","))
+    monkeypatch.setattr("darc.ratings.database.wait", fail)
+    with pytest.raises(DarcError, match="columns") as caught:
+        read_ratings(path)
+    assert "TMPDIR" not in str(caught.value)
 
 
 def test_nothing_is_yielded_before_everything_is_checked() -> None:

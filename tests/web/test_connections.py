@@ -59,8 +59,9 @@ def port() -> Iterator[int]:
         b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 2000 + b"\r\n",
         CHUNKED + b"0\r\nX-Trailer: " + b"x" * 300_000,
         CHUNKED + b"3;" + b"x" * 300_000,
+        CHUNKED + b"3;" + b"x" * 20_000 + b"\r\nabc\r\n0\r\n\r\n",
     ],
-    ids=["at once", "in parts", "path", "many", "trailer", "chunk extension"],
+    ids=["at once", "in parts", "path", "many", "trailer", "chunk extension", "whole request"],
 )
 def test_large_headers_are_refused(port: int, sent: bytes) -> None:
     status, body = ask(port, sent)
@@ -76,6 +77,12 @@ def test_headers_below_the_limit_and_large_bodies_pass(port: int) -> None:
 def test_trailers_are_no_headers(port: int) -> None:
     sent = CHUNKED.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1)
     assert ask(port, sent + b"0\r\nX-Trailer: a\r\n\r\n") == (200, "3")
+
+
+def test_only_http_1_0_needs_no_host(port: int) -> None:
+    assert ask(port, b"GET / HTTP/1.0\r\n\r\n") == (200, "0")
+    status, body = ask(port, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+    assert (status, code_of(body)) == (400, "invalid_host")
 
 
 def test_what_is_no_http_is_refused_in_the_usual_shape(port: int) -> None:

@@ -67,7 +67,9 @@ class Database(Closing):
             return query.result()
         except self.failure as problem:
             message = str(problem)
-            if "Out of Memory" in message or ("IO Error" in message and "darc-" in message):
+            if "Out of Memory" in message:
+                raise _out_of_memory() from None
+            if "IO Error" in message and "darc-" in message:
                 raise _no_room(message.splitlines()[0]) from None
             raise
         except BaseException:
@@ -126,6 +128,14 @@ def quoted_path(path: Path) -> str:
     The database takes letters such as * for patterns; in brackets they stand for themselves.
     """
     return quoted(re.sub(r"([*?\[])", r"[\1]", str(path.resolve())))
+
+
+def _out_of_memory() -> DarcError:
+    return DarcError(
+        f"the ratings do not fit into the {MEMORY_MB} MB that reading may take",
+        "a table may have too many columns: give the ratings as one row per rating, with the "
+        "columns prompt_id, candidate_id, rater_id and rating",
+    )
 
 
 def _no_room(reason: str | None) -> DarcError:

@@ -11,6 +11,8 @@ from darc.web.problems import Problem
 
 # uvicorn's server ticks ten times a second.
 _TICKS_BETWEEN_CHECKS = 5
+# The bytes that come with the end of the headers are not counted; these are the most of them.
+_SLICE_BYTES = 4096
 
 
 class Connection(HttpToolsProtocol):  # type: ignore[misc]
@@ -39,10 +41,14 @@ class Connection(HttpToolsProtocol):  # type: ignore[misc]
             return
         if self._request_began is None:
             self._request_began = self.loop.time()
-        self._bytes_since_progress += len(data)
-        super().data_received(data)
-        if self._bytes_since_progress > self._limits.max_header and not self._refused:
-            self._refuse(self._headers_too_large())
+        for start in range(0, len(data), _SLICE_BYTES):
+            part = data[start : start + _SLICE_BYTES]
+            self._bytes_since_progress += len(part)
+            super().data_received(part)
+            if self._bytes_since_progress > self._limits.max_header and not self._refused:
+                self._refuse(self._headers_too_large())
+            if self._refused or self.transport.is_closing():
+                return
 
     def on_headers_complete(self) -> None:
         """Go on to the body, or refuse headers that arrived at once and are too large."""

@@ -1,5 +1,6 @@
 """Responses for requests that fail."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable
@@ -22,11 +23,15 @@ def json_error(problem: Problem) -> Response:
     return Response(content, problem.status, dict(problem.headers), "application/json")
 
 
+_SHUTTING_DOWN = Problem(503, "the server is shutting down", "server_error", code="shutting_down")
+
+
 class ErrorMiddleware(HttpMiddleware):
     """Answers with an error if a request raises one.
 
-    A `Problem` is answered as it says. Any other error is logged and answered with status 500. If
-    the response has begun already, it is cut off.
+    A `Problem` is answered as it says. Any other error is logged and answered with status 500, and
+    a request that the end of the server interrupts with 503. If the response has begun already, it
+    is cut off.
     """
 
     def __init__(self, app: ASGIApp, render: ErrorRenderer = json_error) -> None:
@@ -55,6 +60,10 @@ class ErrorMiddleware(HttpMiddleware):
             if response_started:
                 raise
             await self._render(problem)(scope, receive, send)
+        except asyncio.CancelledError:
+            # The server has ended, and this is the whole task: nobody waits for the cancellation.
+            if not response_started:
+                await self._render(_SHUTTING_DOWN)(scope, receive, send)
 
 
 def _problem_for(error: Exception, request_id: str) -> Problem:

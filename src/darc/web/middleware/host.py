@@ -18,14 +18,17 @@ class HostMiddleware(HttpMiddleware):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request if it is for this service."""
-        check_host(self._hosts, Headers(scope=scope))
+        headers = Headers(scope=scope)
+        if scope.get("http_version") == "1.1" and "host" not in headers:
+            raise Problem(400, "the request has no Host header", code="invalid_host")
+        check_host(self._hosts, headers)
         await self.app(scope, receive, send)
 
 
 def check_host(hosts: AllowedHosts, headers: Headers) -> None:
     """Refuse a request for another host.
 
-    A request without a Host header is accepted, because browsers always send one.
+    A request of HTTP/1.0 without a Host header is accepted, because browsers always send one.
 
     Raises:
         Problem: With status 421 for an unknown host, or 400 if there are several Host headers.
