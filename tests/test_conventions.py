@@ -131,8 +131,8 @@ def test_the_map_of_the_tree_matches_the_tree() -> None:
     assert names == tree
 
 
-def documented_functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """The functions of the reference, each with its syntax tree."""
+def documented_items() -> Iterator[tuple[str, object]]:
+    """What the reference has, by module and name."""
     spec = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
     assert spec is not None
     assert spec.loader is not None
@@ -140,12 +140,32 @@ def documented_functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFun
     spec.loader.exec_module(make_api)
     for _, module, names in make_api.SECTIONS:
         for name in names or make_api.public(module):
-            item = getattr(importlib.import_module(module), name)
-            if inspect.isfunction(item):
-                tree = ast.parse(textwrap.dedent(inspect.getsource(item)))
-                node = tree.body[0]
-                assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-                yield f"{module}.{name}", node
+            yield f"{module}.{name}", getattr(importlib.import_module(module), name)
+
+
+def documented_methods() -> Iterator[tuple[str, str, list[str]]]:
+    """The public methods of the reference's classes: name, docstring and arguments."""
+    for name, item in documented_items():
+        if not inspect.isclass(item):
+            continue
+        for method_name, member in vars(item).items():
+            function = getattr(member, "__func__", member)
+            is_hook = method_name.startswith(("_", "model_"))
+            if is_hook or not inspect.isfunction(function):
+                continue
+            parameters = [*inspect.signature(function).parameters]
+            arguments = [one for one in parameters if one not in ("self", "cls")]
+            yield f"{name}.{method_name}", inspect.getdoc(function) or "", arguments
+
+
+def documented_functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """The functions of the reference, each with its syntax tree."""
+    for name, item in documented_items():
+        if inspect.isfunction(item):
+            tree = ast.parse(textwrap.dedent(inspect.getsource(item)))
+            node = tree.body[0]
+            assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            yield name, node
 
 
 def missing_sections(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
@@ -171,6 +191,21 @@ def test_public_functions_describe_arguments_results_and_errors() -> None:
     assert len(functions) > 50
     missing = {name: missing_sections(node) for name, node in functions.items()}
     assert {name: sections for name, sections in missing.items() if sections} == {}
+
+
+def test_public_methods_describe_their_arguments() -> None:
+    missing = []
+    for name, documentation, arguments in documented_methods():
+        # Such as "`ask`, awaited.", whose arguments are those of the other method.
+        if documentation.endswith("`, awaited."):
+            continue
+        _, _, described = documentation.partition("Args:")
+        missing += [
+            (name, argument)
+            for argument in arguments
+            if not re.search(rf"^ +\*{{0,2}}{argument}: ", described, re.MULTILINE)
+        ]
+    assert missing == []
 
 
 def test_actions_are_pinned_to_commits() -> None:

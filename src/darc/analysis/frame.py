@@ -47,6 +47,12 @@ class Frame:
     def of(cls, name: str, title: str, rows: Iterable[Record], note: str = "") -> "Frame":
         """Make a frame of records; numpy's numbers become Python's.
 
+        Args:
+            name: The name of its file.
+            title: What it shows.
+            rows: The records, with equal keys.
+            note: What stands below it.
+
         Raises:
             ValueError: Two rows have different keys.
         """
@@ -64,7 +70,11 @@ class Frame:
         return len(self.rows)
 
     def column(self, name: str) -> list[Cell]:
-        """The cells of one column."""
+        """The cells of one column.
+
+        Args:
+            name: The name of the column.
+        """
         index = self._index(name)
         return [row[index] for row in self.rows]
 
@@ -76,14 +86,22 @@ class Frame:
         ]
 
     def where(self, **cells: Cell) -> "Frame":
-        """The rows that have all of these cells, by column."""
+        """The rows that have all of these cells, by column.
+
+        Args:
+            **cells: The wanted cells, by the names of columns.
+        """
         conditions = self._by_index(cells)
         return self._with_rows(
             row for row in self.rows if all(row[index] == cell for index, cell in conditions)
         )
 
     def without(self, **cells: Cell) -> "Frame":
-        """The rows that have none of these cells, by column."""
+        """The rows that have none of these cells, by column.
+
+        Args:
+            **cells: The unwanted cells, by the names of columns.
+        """
         unwanted = self._by_index(cells)
         return self._with_rows(
             row for row in self.rows if all(row[index] != cell for index, cell in unwanted)
@@ -99,7 +117,11 @@ class Frame:
         return file.getvalue()
 
     def markdown(self, digits: int = 3) -> str:
-        """A pipe table under the title, with the note below."""
+        """A pipe table under the title, with the note below.
+
+        Args:
+            digits: How many digits numbers have.
+        """
         alignment = ["---:" if self.numeric(index) else "---" for index in range(len(self.columns))]
         lines = [_pipe_row(self.columns), _pipe_row(alignment)]
         for row in self.rows:
@@ -110,7 +132,11 @@ class Frame:
         return "\n".join([f"**{self.title}**", "", *lines, ""])
 
     def latex(self, digits: int = 3) -> str:
-        """A tabular without packages, every special letter escaped."""
+        """A tabular without packages, every special letter escaped.
+
+        Args:
+            digits: How many digits numbers have.
+        """
         alignment = "".join(
             "r" if self.numeric(index) else "l" for index in range(len(self.columns))
         )
@@ -127,7 +153,11 @@ class Frame:
         return "\n".join(line.replace("\n", " ") for line in lines) + "\n"
 
     def numeric(self, index: int) -> bool:
-        """Whether the cells of a column are numbers, or absent."""
+        """Whether the cells of a column are numbers, or absent.
+
+        Args:
+            index: The place of the column.
+        """
         cells = [row[index] for row in self.rows]
         return bool(cells) and all(cell is None or isinstance(cell, int | float) for cell in cells)
 

@@ -49,12 +49,20 @@ class Analysis:
         return str(html)
 
     def plot(self, name: str = "") -> ShownFigure:
-        """Draw a picture, the first one unless it is named."""
+        """Draw a picture, the first one unless it is named.
+
+        Args:
+            name: The name of the picture; empty for the first one.
+        """
         figures = self._draw_figures()
         return ShownFigure(_by_name("picture", name, figures), name or next(iter(figures)))
 
     def to_pandas(self, name: str = "") -> Any:
-        """Make a data frame of pandas of a table, the first one unless it is named."""
+        """Make a data frame of pandas of a table, the first one unless it is named.
+
+        Args:
+            name: The name of the table; empty for the first one.
+        """
         try:
             import pandas as pd
         except ImportError:

@@ -27,7 +27,11 @@ class Choice:
     facts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def one(self, position: int) -> "Choice":
-        """The choice for one prompt, as a batch of one."""
+        """The choice for one prompt, as a batch of one.
+
+        Args:
+            position: The place of the prompt in the batch.
+        """
         row = slice(position, position + 1)
         return Choice(
             index=self.index[row],

@@ -168,7 +168,12 @@ class Decision:
         return np.where(self.unseen, np.nan, samples)
 
     def rater_name(self, candidate: int, place: int) -> str:
-        """Who gave a sample of a candidate, empty where that is not known."""
+        """Who gave a sample of a candidate, empty where that is not known.
+
+        Args:
+            candidate: The place of the candidate.
+            place: The place of the sample among those of the candidate.
+        """
         if self.pools.raters is not None:
             code = int(self.pools.raters.codes[0, candidate, place])
             return "" if code == UNKNOWN else self.pools.raters.names[code]
@@ -277,7 +282,11 @@ class Decision:
         )
 
     def without_flag(self, *names: str) -> "Decision":
-        """The same decision without some of its flags."""
+        """The same decision without some of its flags.
+
+        Args:
+            *names: The flags to leave out.
+        """
         return replace(self, flags=tuple(flag for flag in self.flags if flag not in names))
 
     def certificate(self, bounds: ArrayLike | None = None, delta: float = 0.05) -> Certificate:
@@ -447,7 +456,11 @@ class Decisions:
         return {name: getattr(self.statistics, name)[rows, self.index] for name in names}
 
     def flags_of(self, position: int) -> tuple[str, ...]:
-        """The names of the flags raised for one prompt."""
+        """The names of the flags raised for one prompt.
+
+        Args:
+            position: The place of the prompt in the batch.
+        """
         return tuple(name for name, raised in self.flags.items() if raised[position])
 
     def __len__(self) -> int:

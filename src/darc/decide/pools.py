@@ -81,7 +81,13 @@ class Pools:
 
     @classmethod
     def with_options(cls, samples: Array, options: SelectOptions, **fields: Any) -> "Pools":
-        """The pools of samples (P, M, K, n), with options and other fields."""
+        """The pools of samples (P, M, K, n), with options and other fields.
+
+        Args:
+            samples: The samples, (P, M, K, n).
+            options: The options of `select`.
+            **fields: Other fields of the pools, by name.
+        """
         return cls(
             samples,
             beta=options.beta,
@@ -178,7 +184,11 @@ class Pools:
         return np.asarray(ROUNDING * reach.max(axis=1))
 
     def normalized(self, samples: Array) -> Array:
-        """Raw numbers (P, M, K, ...) in the units of the statistics."""
+        """Raw numbers (P, M, K, ...) in the units of the statistics.
+
+        Args:
+            samples: The numbers, (P, M, K, ...).
+        """
         statistics = self.statistics
         # Location and scale are (P, M), and get as many axes as the samples have.
         with_axes = (...,) + (None,) * (samples.ndim - 2)
@@ -207,12 +217,20 @@ class Pools:
         raise InputError(f"reward must be 'mean' or 'original', not {kind!r}")
 
     def cvar(self, alpha: float) -> Array:
-        """Mean over the scorers of each one's normalised CVaR, (P, K)."""
+        """Mean over the scorers of each one's normalised CVaR, (P, K).
+
+        Args:
+            alpha: The share of the lowest samples that counts.
+        """
         tail = self.normalized(risk.cvar(self.samples, alpha, self.weights))
         return over_scorers(tail)
 
     def side_input(self, name: str) -> Array:
-        """The side input of this name, checked by `decide` to be there."""
+        """The side input of this name, checked by `decide` to be there.
+
+        Args:
+            name: Its name, such as "log_likelihood".
+        """
         return self.side[name]
 
     @cached_property
@@ -241,7 +259,11 @@ class Pools:
         return places
 
     def part(self, rows: slice | Integers) -> "Pools":
-        """The pools of some prompts."""
+        """The pools of some prompts.
+
+        Args:
+            rows: The prompts, as a slice or by their places.
+        """
         changes: dict[str, Any] = {}
         if self.weights is not None:
             changes["weights"] = self.weights[rows]
@@ -259,7 +281,11 @@ class Pools:
         )
 
     def one(self, position: int) -> "Pools":
-        """The pool of one prompt, as a batch of one that keeps the statistics."""
+        """The pool of one prompt, as a batch of one that keeps the statistics.
+
+        Args:
+            position: The place of the prompt in the batch.
+        """
         row = slice(position, position + 1)
         eligible = self.eligible[row]
         dropped = np.zeros_like(eligible)
@@ -269,7 +295,11 @@ class Pools:
         return replace(self.part(row), settled=settled)
 
     def sharing(self, **changes: Any) -> "Pools":
-        """The same samples with other side inputs or `min_samples`; the statistics are shared."""
+        """The same samples with other side inputs or `min_samples`; the statistics are shared.
+
+        Args:
+            **changes: The new values, by the names of fields.
+        """
         result = replace(self, **changes)
         result.__dict__["statistics"] = self.statistics
         return result

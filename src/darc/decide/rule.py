@@ -99,6 +99,9 @@ class Rule:
     def bind(self, **parameters: Any) -> "Rule":
         """Set some parameters.
 
+        Args:
+            **parameters: The values by name or alias.
+
         Raises:
             UnknownName: If the rule has no such parameter.
         """
@@ -110,11 +113,19 @@ class Rule:
         return replace(self, parameters={**self.parameters, **values})
 
     def has_parameter(self, name: str) -> bool:
-        """Whether the rule takes a parameter of this name or alias."""
+        """Whether the rule takes a parameter of this name or alias.
+
+        Args:
+            name: The name or alias.
+        """
         return self.aliases.get(name, name) in self.defaults
 
     def fitted(self, pools: Pools) -> "Rule":
-        """The same rule with what it learns from the pools, if it does."""
+        """The same rule with what it learns from the pools, if it does.
+
+        Args:
+            pools: The pools that it learns from.
+        """
         if self.calibrate is None:
             return self
         learnt = self.calibrate(pools, self.parameters)
@@ -130,6 +141,9 @@ class Rule:
 
     def choose(self, pools: Pools) -> Choice:
         """Choose a candidate for each prompt.
+
+        Args:
+            pools: The samples of the prompts.
 
         Raises:
             InputError: If a side input is missing.

@@ -440,7 +440,12 @@ class Engine(Closing):
     async def compute_side_inputs(
         self, prompt: Prompt, candidates: Sequence[Candidate]
     ) -> dict[str, Any]:
-        """Compute all side inputs of a prompt's candidates that can be computed."""
+        """Compute all side inputs of a prompt's candidates that can be computed.
+
+        Args:
+            prompt: The conversation.
+            candidates: Its candidates.
+        """
         return await run_in_thread(self.side_inputs.compute, prompt, candidates)
 
     async def warm(self) -> None:
@@ -455,7 +460,11 @@ class Engine(Closing):
             await self.workers.warm(self.retry.seconds)
 
     def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
-        """Run a coroutine in the engine's own event loop, and return its result."""
+        """Run a coroutine in the engine's own event loop, and return its result.
+
+        Args:
+            coroutine: What is awaited.
+        """
         return self._background.run(coroutine)
 
     async def aclose(self) -> None:

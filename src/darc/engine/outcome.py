@@ -116,7 +116,11 @@ class Outcome:
         return surface_note(self.scores.scorers)
 
     def name(self, index: int) -> str:
-        """The name of a candidate."""
+        """The name of a candidate.
+
+        Args:
+            index: The place of the candidate.
+        """
         return self.candidates[index].name or f"candidate {index}"
 
     def panel(self) -> dict[str, Any]:
@@ -172,7 +176,11 @@ class Outcome:
         }
 
     def copies_field(self, index: int) -> dict[str, int]:
-        """The field `copies` of a candidate that was written several times, otherwise nothing."""
+        """The field `copies` of a candidate that was written several times, otherwise nothing.
+
+        Args:
+            index: The place of the candidate.
+        """
         copies = self.candidates[index].copies
         if copies == 1:
             return {}
@@ -208,7 +216,11 @@ class Outcome:
         return f"Best-of-K would have taken {self.name(other)}{cut_off}: {opening}\n{comparison}"
 
     def why_not(self, index: int) -> str:
-        """Why a candidate was not chosen, in a few words; empty for the choice."""
+        """Why a candidate was not chosen, in a few words; empty for the choice.
+
+        Args:
+            index: The place of the candidate.
+        """
         if index == self.index:
             return ""
         if self.decision is None:

@@ -96,7 +96,11 @@ class Parts(RewriteSettings):
         )
 
     def with_fixed_embeddings(self, tools: Tools) -> "Parts":
-        """The same parts with the embeddings that the tools use, whatever is installed later."""
+        """The same parts with the embeddings that the tools use, whatever is installed later.
+
+        Args:
+            tools: The tools that were made of the parts.
+        """
         names = []
         for name, scorer in zip(self.scorers, tools.scorers, strict=True):
             if name == "relevance":

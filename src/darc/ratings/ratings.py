@@ -160,6 +160,9 @@ class Ratings:
         Rules break ties by the order, and in many files that is the order of the systems. The
         order depends on (seed, prompt_id, candidate_id), so neither the file's order of prompts
         nor that of candidates changes what is chosen.
+
+        Args:
+            seed: The seed of the order.
         """
         orders = []
         for prompt_id, candidate_ids in zip(self.prompt_ids, self.candidate_ids, strict=True):
@@ -168,7 +171,11 @@ class Ratings:
         return self.subset(range(len(orders)), orders)
 
     def with_scorers(self, scorers: Sequence[int]) -> "Ratings":
-        """Keep some of the scorers, given by their indices."""
+        """Keep some of the scorers, given by their indices.
+
+        Args:
+            scorers: The indices of the scorers to keep.
+        """
         constants = None
         if self.constants is not None:
             locations, scales = self.constants

@@ -73,6 +73,9 @@ class Makers(Registry[Maker]):
     def make(self, text: str) -> Any:
         """Make what a text such as "judge:MODEL@URL,passes=2" stands for.
 
+        Args:
+            text: The name, an argument after a colon, and options.
+
         Raises:
             UnknownName: If there is no such name or option.
             InputError: If the argument is missing or too much, or an option has a wrong value.

@@ -38,6 +38,10 @@ class Registry(Generic[Item]):
     def add(self, name: str, item: Item) -> Item:
         """Register an item.
 
+        Args:
+            name: Its name.
+            item: The item.
+
         Raises:
             ValueError: If another item has this name.
         """
@@ -47,6 +51,9 @@ class Registry(Generic[Item]):
 
     def get(self, name: str) -> Item:
         """Return the item of a name or alias.
+
+        Args:
+            name: The name or alias.
 
         Raises:
             UnknownName: If there is none; it names the nearest one.

@@ -84,7 +84,11 @@ class Contest:
         return float(self.lambdas.mean())
 
     def weighed(self, factor: float = 1.0) -> Array:
-        """The tradeoff at a multiple of lambda, (R, A, P)."""
+        """The tradeoff at a multiple of lambda, (R, A, P).
+
+        Args:
+            factor: What lambda is multiplied by.
+        """
         return np.asarray(self.reward - factor * self.lambdas[:, None, :] * self.risk)
 
     @cached_property
@@ -93,14 +97,22 @@ class Contest:
         return draw_counts(len(self.ratings.prompt_ids), self.settings.draws, self.settings.seed)
 
     def only(self, methods: Sequence[int]) -> "Contest":
-        """The contest of some methods, given by index; the first should be Best-of-K."""
+        """The contest of some methods, given by index; the first should be Best-of-K.
+
+        Args:
+            methods: The indices of the methods.
+        """
         arrays = {name: getattr(self, name)[:, list(methods)] for name in _BY_METHOD}
         if self.by_group is not None:
             arrays["by_group"] = self.by_group[:, list(methods)]
         return replace(self, methods=[self.methods[method] for method in methods], **arrays)
 
     def against(self, values: Array) -> Array:
-        """1, 0 or -1 for a win, tie or loss against Best-of-K by values (R, A, P)."""
+        """1, 0 or -1 for a win, tie or loss against Best-of-K by values (R, A, P).
+
+        Args:
+            values: The values, (R, A, P).
+        """
         difference = values - values[:, :1]
         return metrics.outcome_signs(difference, self.settings.tie_threshold, largest(values))
 

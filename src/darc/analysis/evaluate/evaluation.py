@@ -88,7 +88,11 @@ class Evaluation:
     warnings: list[str] = field(default_factory=list)
 
     def frame(self, name: str) -> Frame | None:
-        """The frame of this name, if it was made."""
+        """The frame of this name, if it was made.
+
+        Args:
+            name: The name of the frame.
+        """
         return next((frame for frame in self.frames if frame.name == name), None)
 
 

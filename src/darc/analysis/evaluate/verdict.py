@@ -55,15 +55,27 @@ class Verdict:
     mean: Array
 
     def better(self, measure: int) -> list[int]:
-        """The methods that beat Best-of-K beyond noise by a measure, best first."""
+        """The methods that beat Best-of-K beyond noise by a measure, best first.
+
+        Args:
+            measure: The name of the measure.
+        """
         return self._beyond_noise(measure, self.delta[measure])
 
     def worse(self, measure: int) -> list[int]:
-        """The methods that lose to Best-of-K beyond noise by a measure, worst first."""
+        """The methods that lose to Best-of-K beyond noise by a measure, worst first.
+
+        Args:
+            measure: The name of the measure.
+        """
         return self._beyond_noise(measure, -self.delta[measure])
 
     def lucky(self, measure: int) -> list[int]:
-        """The methods whose own interval lies above 0, which may be luck among so many."""
+        """The methods whose own interval lies above 0, which may be luck among so many.
+
+        Args:
+            measure: The name of the measure.
+        """
         better = self.better(measure)
         above = np.flatnonzero(self.low[measure] > 0).tolist()
         return [method for method in above if method not in better]

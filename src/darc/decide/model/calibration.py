@@ -121,6 +121,9 @@ class Calibration:
     def by_count(self, most: int) -> tuple[Array, Array]:
         """How disagreement and means count with 0, 1, ... `most` ratings.
 
+        Args:
+            most: The largest number of ratings.
+
         Returns:
             The weight of disagreement and the shrinkage of the mean, (most + 1,) each.
         """
@@ -175,13 +178,21 @@ class Calibration:
             raise InputError(f"{where} has {name} = {str(data[name])[:60]}", _MAKE_AGAIN) from None
 
     def save(self, path: str | Path) -> None:
-        """Write the calibration to a file."""
+        """Write the calibration to a file.
+
+        Args:
+            path: The file.
+        """
         with name_in_errors(path):
             Path(path).write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> "Calibration":
-        """Read the calibration in a file."""
+        """Read the calibration in a file.
+
+        Args:
+            path: The file.
+        """
         return cls._from_data(read_json(Path(path), hint=_MAKE_AGAIN), str(path))
 
 

@@ -102,6 +102,9 @@ class Panel:
     def first(self, count: int) -> "Panel":
         """Take the first raters of the panel.
 
+        Args:
+            count: How many raters to take.
+
         Raises:
             InputError: If the panel has fewer raters.
         """

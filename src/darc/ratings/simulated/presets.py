@@ -30,6 +30,9 @@ class Preset:
     def changed(self, settings: Mapping[str, Any]) -> "Preset":
         """The preset with other settings, named as `settings` names them.
 
+        Args:
+            settings: The new values, by the names of the settings.
+
         Raises:
             UnknownName: There is no such setting.
             InputError: A value is of the wrong kind, or outside its limits.

@@ -40,12 +40,20 @@ class Truth:
         return np.sqrt(np.maximum(second - (self.mean - self.levels[0]) ** 2, 0.0))
 
     def value(self, beta: float = 1.0) -> Array:
-        """True entropic value, (P, K)."""
+        """True entropic value, (P, K).
+
+        Args:
+            beta: Risk aversion.
+        """
         scores = np.broadcast_to(self.levels, self.chances.shape)
         return risk.entropic_value(scores, beta, weights=self.chances)
 
     def cvar(self, alpha: float = 0.1) -> Array:
-        """Mean rating by the least pleased share alpha of the people, (P, K)."""
+        """Mean rating by the least pleased share alpha of the people, (P, K).
+
+        Args:
+            alpha: The share of the people.
+        """
         share = check_share("alpha", alpha)
         before = np.cumsum(self.chances, axis=-1) - self.chances
         tail = np.clip(share - before, 0.0, self.chances)
