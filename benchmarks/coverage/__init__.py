@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchmarks.coverage import calibrations, certificates, comparisons, diagnoses
+from benchmarks.coverage import calibrations, certainty, certificates, comparisons, diagnoses
 from benchmarks.coverage.rows import Row, Simulation
 from benchmarks.report import Table
 
@@ -12,6 +12,7 @@ SIMULATIONS: tuple[Simulation, ...] = (
     *comparisons.SIMULATIONS,
     *calibrations.SIMULATIONS,
     *diagnoses.SIMULATIONS,
+    *certainty.SIMULATIONS,
 )
 QUICK_SHARE = 0.1
 HEADER = ["statement", "nominal", "measured", "files"]

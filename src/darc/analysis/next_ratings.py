@@ -28,6 +28,8 @@ from darc.typing import Array, Integers, Mask
 
 # An answer that is better by less than this many standard deviations is not clearly better.
 TOLERANCE = 0.25
+# With fewer ratings of every answer nothing is known of how far ratings vary.
+TWO = 2
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class AskSettings:
     price: float = DEFAULT_PRICE
     #: The seed of the order of raters.
     seed: int = 0
+    #: Whether people who are not known may be asked, where all who are known have rated an answer.
+    new_raters: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class RatingRequest:
 
     prompt_id: str
     candidate_id: str
-    #: Who should give it; empty where raters are not known.
+    #: Who should give it; empty for anybody who has not rated the answer yet.
     rater_id: str
     #: What it is expected to improve the decision by, in standard deviations of one rating.
     value: float
@@ -64,8 +68,13 @@ class NextRatings:
     choice_ids: Sequence[str]
     #: How sure the choice of each prompt is.
     certainty: Certainty
-    #: The prompts of which no further rating is worth its price, (P,).
+    #: The prompts of which no further rating is worth its price, whoever gives it, (P,).
     finished: Mask
+    #: The prompts that are not finished, but everybody who is known has rated the answers of which
+    #: another rating is worth its price, (P,).
+    lacks_raters: Mask
+    #: Whether no answer has two ratings, so that how far ratings vary is a guess.
+    noise_is_guessed: bool
 
 
 def next_ratings(ratings: Ratings, settings: AskSettings) -> NextRatings:
@@ -95,10 +104,16 @@ def next_ratings(ratings: Ratings, settings: AskSettings) -> NextRatings:
     is_candidate = _candidate_mask(ratings)
     noise = estimate_noise(samples)
     belief = _among(posterior(samples, noise), is_candidate)
-    room = _raters_left(ratings)
+    room = None
+    if not settings.new_raters:
+        room = _raters_left(ratings)
     if room is not None:
         room = np.where(is_candidate, room, 0)
-    finished = is_finished(belief, noise.rating, room, settings.price)
+    finished = is_finished(belief, noise.rating, price=settings.price)
+    has_nobody = is_finished(belief, noise.rating, room, settings.price) & ~finished
+    if room is not None:
+        # A price of 0 finishes nothing, and still nobody may be left.
+        has_nobody |= ~finished & ~room.any(axis=1)
     deviation = float(np.sqrt(noise.rating))
     value = rating_value(belief, noise.rating, room) / max(deviation, 1e-300)
     open_belief = Posterior(
@@ -115,6 +130,8 @@ def next_ratings(ratings: Ratings, settings: AskSettings) -> NextRatings:
         choice_ids=[ids[index] for ids, index in zip(ratings.candidate_ids, choice, strict=True)],
         certainty=certainty(belief, choice, TOLERANCE * deviation),
         finished=finished,
+        lacks_raters=has_nobody,
+        noise_is_guessed=bool(np.isfinite(samples).sum(axis=-1).max(initial=0) < TWO),
     )
 
 
@@ -142,10 +159,15 @@ def _among(belief: Posterior, is_candidate: Mask) -> Posterior:
     return Posterior(mean, np.where(is_candidate, belief.variance, 0.0))
 
 
+def _are_known(ratings: Ratings) -> bool:
+    """Whether the ids of raters stand for people; one that never comes back may be a row's."""
+    return bool(ratings.rater_names) and ratings.raters_recur
+
+
 def _raters_left(ratings: Ratings) -> Integers | None:
     """How many known raters have not rated each candidate, (P, K); None if nobody is known."""
     people = len(ratings.rater_names)
-    if people == 0:
+    if not _are_known(ratings):
         return None
     return np.asarray(people - (~np.isnan(ratings.samples[:, 0])).sum(axis=-1))
 
@@ -153,16 +175,18 @@ def _raters_left(ratings: Ratings) -> Integers | None:
 def _requests(ratings: Ratings, wave: Integers, value: Array, seed: int) -> list[RatingRequest]:
     """The ratings of a wave, each with the next rater in its prompt's order."""
     people = len(ratings.rater_names)
+    are_known = _are_known(ratings)
     seeds = prompt_seeds(seed, ratings.prompt_ids)
     requests = []
     for prompt, candidate in wave.tolist():
         rater = ""
-        if people:
+        if are_known:
             order = np.argsort(uniforms(seeds[prompt : prompt + 1], people)[0], kind="stable")
             is_rated = ~np.isnan(ratings.samples[prompt, 0, candidate])
             done = set(ratings.raters[prompt, 0, candidate][is_rated].tolist())
             left = [index for index in order.tolist() if index not in done]
-            rater = str(ratings.rater_names[left[0]])
+            if left:
+                rater = str(ratings.rater_names[left[0]])
         requests.append(
             RatingRequest(
                 prompt_id=ratings.prompt_ids[prompt],

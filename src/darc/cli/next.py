@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from darc.cli.commands import Command
-from darc.cli.output import print_json, say
+from darc.cli.output import print_json, print_table, say
 from darc.cli.sources import load_source
 from darc.files import atomic_writer
 from darc.settings.next import NextSettings
@@ -25,18 +25,34 @@ def run(settings: NextSettings) -> None:
     from darc.analysis.next_ratings import AskSettings, next_ratings
 
     ratings = load_source(settings.source, settings)
-    plan = next_ratings(ratings, AskSettings(settings.budget, settings.price, settings.seed))
+    limits = AskSettings(settings.budget, settings.price, settings.seed, settings.new_raters)
+    plan = next_ratings(ratings, limits)
     if settings.out is not None:
         with atomic_writer(settings.out) as file:
             _write(plan.requests, file)
     if settings.as_json:
         print_json(_as_data(plan))
     elif settings.out is None:
-        _write(plan.requests, sys.stdout)
+        _print(plan.requests)
     sys.stdout.flush()
     say(_summary(plan))
+    for note in _notes(plan):
+        say(note)
     if settings.out is not None:
         say(f"wrote the ratings to ask for to {settings.out}")
+
+
+def _print(requests: "Sequence[RatingRequest]") -> None:
+    """Print the ratings to ask for: as a table on a terminal, as CSV to other programs."""
+    if not sys.stdout.isatty():
+        _write(requests, sys.stdout)
+        return
+    rows: list[list[object]] = [
+        [request.prompt_id, request.candidate_id, request.rater_id or "anybody", request.value]
+        for request in requests
+    ]
+    if rows:
+        print_table(["prompt", "answer", "rater", "value"], rows)
 
 
 def _write(requests: "Sequence[RatingRequest]", file: "TextIO") -> None:
@@ -58,6 +74,23 @@ def _summary(plan: "NextRatings") -> str:
     return f"{words}; on average {sure:.0%} sure that no other answer is clearly better"
 
 
+def _notes(plan: "NextRatings") -> list[str]:
+    """What to do before the ratings are worth asking for."""
+    notes = []
+    lacking = int(plan.lacks_raters.sum())
+    if lacking:
+        notes.append(
+            f"{lacking} prompts need ratings by other people: everybody in the file has rated "
+            "their answers; add --new-raters"
+        )
+    if plan.noise_is_guessed:
+        notes.append(
+            "no answer has two ratings, so how far ratings vary is a guess: have the answers of a "
+            "random tenth of the prompts rated twice first"
+        )
+    return notes
+
+
 def _as_data(plan: "NextRatings") -> dict[str, object]:
     """The plan as plain data."""
     prompts = []
@@ -69,9 +102,14 @@ def _as_data(plan: "NextRatings") -> dict[str, object]:
                 "certainty": float(plan.certainty.probability[place]),
                 "expected_regret": float(plan.certainty.regret[place]),
                 "finished": bool(plan.finished[place]),
+                "lacks_raters": bool(plan.lacks_raters[place]),
             }
         )
-    return {"requests": [asdict(request) for request in plan.requests], "prompts": prompts}
+    return {
+        "requests": [asdict(request) for request in plan.requests],
+        "prompts": prompts,
+        "notes": _notes(plan),
+    }
 
 
 COMMAND = Command(NextSettings, run)

@@ -165,7 +165,6 @@ class SearchSettings(SettingsModel):
         "ask the raters of a panel only for grades that are worth a call, by what a --calibration "
         "knows of them; the choice is flagged likely, with the probability that all grades would "
         "lead to it",
-        common=True,
         per_request=True,
     )
     call_price: float = option(

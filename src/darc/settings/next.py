@@ -23,6 +23,12 @@ class NextSettings(SystemSettings, SeedSettings, JsonSettings, CommandSettings):
         ge=0,
         allow_inf_nan=False,
     )
+    new_raters: bool = option(
+        False,
+        "also ask people who are not in the file, where everybody in it has rated an answer; "
+        "their rater_id is empty",
+        common=True,
+    )
     out: Path | None = same_option(
         OutSettings, "out", text="write the ratings to ask for to this CSV file"
     )

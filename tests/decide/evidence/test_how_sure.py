@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import darc
+from darc.decide.model.calibration import Calibration
 
 
 def test_a_clear_winner_is_nearly_certain() -> None:
@@ -75,3 +76,28 @@ def test_pages_say_how_sure_the_choice_is() -> None:
     assert decision.how_sure is not None
     assert decision.how_sure.in_words() in decision._repr_html_()
     assert decision.to_dict()["certainty"]["words"] == decision.how_sure.in_words()
+
+
+def test_an_answer_that_was_ruled_out_may_still_be_better() -> None:
+    """What is said of many choices is true of as many, also where most answers were ruled out."""
+    generator = np.random.default_rng(7)
+    truth = generator.normal(0, np.sqrt(1 / 3), (600, 8))
+    ratings = truth[..., None] + generator.normal(size=(600, 8, 4))
+    decisions = darc.select_batch(ratings[:, None], "auto")
+    said = []
+    right = []
+    for place, index in enumerate(decisions.index.tolist()):
+        sure = decisions[place].how_sure
+        assert sure is not None
+        said.append(sure.probability)
+        right.append(truth[place].max() - truth[place, index] <= 0.25)
+    assert np.mean(said) == pytest.approx(np.mean(right), abs=0.06)
+    said_nine = np.array(said) > 0.85
+    assert np.mean(np.array(right)[said_nine]) > 0.8
+
+
+def test_a_calibration_tells_the_noise_of_single_ratings() -> None:
+    calibration = Calibration(within=1.0, within_df=200.0)
+    sure = darc.select([[5.0], [9.0]], calibration=calibration, sample="rater").how_sure
+    assert sure is not None
+    assert sure.probability > 0.7

@@ -106,7 +106,14 @@ def how_sure(decision: "Decision") -> HowSure | None:
 
 
 def _compared(decision: "Decision", means: Array) -> Array:
-    """What decides between the candidates, (K,); NaN for those that are ruled out."""
-    if "shrunken" in decision.choice.facts:
-        return np.asarray(decision.choice.objective[0])
-    return means
+    """What the candidates are compared by, (K,).
+
+    These are the expected means. Where the answers divide people differently, those that could win
+    count less what their disagreement costs. An answer that was ruled out keeps its mean: it is
+    worse by the ratings so far, which does not make it certain that it is worse.
+    """
+    facts = decision.choice.facts
+    if "shrunken" not in facts or not float(facts["different"][0]) > 0:
+        return means
+    score = np.asarray(decision.choice.objective[0])
+    return np.where(np.isnan(score), means, score)
