@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from benchmarks.coverage import calibrations, certainty, certificates, comparisons, diagnoses
+from benchmarks.coverage import (
+    calibrations,
+    certainty,
+    certificates,
+    comparisons,
+    diagnoses,
+    judged_means,
+    panels,
+)
 from benchmarks.coverage.rows import Row, Simulation
 from benchmarks.report import Table
 
@@ -13,6 +21,8 @@ SIMULATIONS: tuple[Simulation, ...] = (
     *calibrations.SIMULATIONS,
     *diagnoses.SIMULATIONS,
     *certainty.SIMULATIONS,
+    *judged_means.SIMULATIONS,
+    *panels.SIMULATIONS,
 )
 QUICK_SHARE = 0.1
 HEADER = ["statement", "nominal", "measured", "files"]

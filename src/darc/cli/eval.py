@@ -1,6 +1,7 @@
 """`darc eval`: compare rules on held-out ratings, with tables and a report."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from darc.analysis.evaluate.contest import Contest
     from darc.analysis.evaluate.evaluation import Evaluation
     from darc.analysis.evaluate.settings import ContestSettings
+    from darc.analysis.evaluate.with_judge import PoweredRule
     from darc.analysis.frame import Frame
     from darc.analysis.tune.advice import Advice
     from darc.ratings.ratings import Ratings
@@ -55,13 +57,76 @@ def run(settings: EvaluateCommandSettings) -> None:
     for advice in advices:
         opening += [advice.headline, advice.cost]
     all_verdicts = verdicts(evaluation)
+    powered = _with_judges(evaluation, settings)
     sentences = summary(evaluation, all_verdicts, opening)
     if settings.out is not None:
         _write_report(evaluation, sentences, all_verdicts, settings)
     if settings.as_json:
-        print_json(_json_fields(evaluation, sentences, advices, verdict_rows(all_verdicts)))
+        fields = _json_fields(evaluation, sentences, advices, verdict_rows(all_verdicts))
+        if powered:
+            fields["with_judge"] = [asdict(rule) for rule in powered]
+        print_json(fields)
     else:
         _print(evaluation, sentences, settings.out)
+        _print_powered(powered)
+
+
+def _with_judges(
+    evaluation: "Evaluation", settings: EvaluateCommandSettings
+) -> "list[PoweredRule]":
+    """What people and judges say together about each rule, nothing without judges."""
+    if not settings.judges:
+        return []
+    from darc.analysis.evaluate.with_judge import evaluate_with_judge
+    from darc.analysis.reading import load_ratings
+
+    judges = [load_ratings(path, system=settings.system) for path in settings.judges]
+    return evaluate_with_judge(evaluation, judges)
+
+
+def _print_powered(rules: "list[PoweredRule]") -> None:
+    """Print the means and changes that use a judge's grades."""
+    for source in dict.fromkeys(rule.source for rule in rules):
+        of_source = [rule for rule in rules if rule.source == source]
+        judged = max(rule.mean.judged_only for rule in of_source)
+        rated = max(rule.mean.rated for rule in of_source)
+        print(
+            f"\n{source}, with the judge's grades of {judged} more prompts (people rated {rated}; "
+            "PPI++)"
+        )
+        rows: list[list[object]] = []
+        for rule in of_source:
+            people_change = "-"
+            change = "-"
+            if rule.change is not None:
+                people_change = _interval(
+                    rule.change.people_mean, rule.change.people_low, rule.change.people_high, "+"
+                )
+                change = _interval(rule.change.mean, rule.change.low, rule.change.high, "+")
+            mean = rule.mean
+            rows.append(
+                [
+                    rule.rule,
+                    _interval(mean.people_mean, mean.people_low, mean.people_high),
+                    _interval(mean.mean, mean.low, mean.high),
+                    people_change,
+                    change,
+                ]
+            )
+        header = ["rule", "people alone", "people and judge", "change, people", "change, both"]
+        print_table(header, rows)
+    if rules:
+        print(
+            "95 % intervals, each by itself; they hold if the prompts that people rated are a "
+            "random part, whatever the judge is"
+        )
+
+
+def _interval(value: float, low: float, high: float, sign: str = "") -> str:
+    """A number with its interval, the sign shown if it is a change."""
+    # Adding 0 turns -0.0 into 0.0.
+    numbers = [f"{round(number, 3) + 0.0:{sign}.3f}" for number in (value, low, high)]
+    return f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
 
 
 def contest_settings_of(settings: EvaluateCommandSettings) -> "ContestSettings":

@@ -9,6 +9,7 @@ from darc.settings.model import option, same_option
 from darc.settings.ratings import (
     BootstrapSettings,
     HalvesSettings,
+    JudgeSettings,
     SystemSettings,
     TextsSettings,
     TradeoffSettings,
@@ -66,6 +67,14 @@ class EvaluateCommandSettings(
 
     sources: tuple[Path, ...] = option(
         (), "a file of ratings or a run folder", "SOURCE", positional=True, nargs="*"
+    )
+    judges: tuple[Path, ...] = same_option(
+        JudgeSettings,
+        "judges",
+        text="a judge's grades of the same answers on more prompts than people rated, as a file, a "
+        "run folder or an audit log: each rule's mean and change by both; may be repeated",
+        common=False,
+        subject="input",
     )
     out: Path | None = same_option(
         OutSettings,
