@@ -362,7 +362,9 @@ class Gateway:
             log_fields |= facts.log_fields()
         if job.is_mixed:
             self.metrics.count_models(darc["models"])
-        if self._audit_log is not None:
+        # With shadows, an ordinary answer is not logged, like those that are passed through.
+        is_ordinary = self.shadows is not None and job.method.options.k == 1
+        if self._audit_log is not None and not is_ordinary:
             line = metadata.audit_row(job, replies, row, outcome)
             await asyncio.to_thread(self._audit_log.add, line)
         return darc
