@@ -238,6 +238,33 @@ def test_markdown_is_drawn_and_never_markup(browser: Browser, fake: FakeServer) 
         assert browser.problems() == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`a` " * 20_000,
+        "**a " * 25_000,
+        "[" * 80_000,
+        "# a" + " " * 60_000 + "a",
+        "a|b\n" + "-" * 60_000,
+    ],
+    ids=["code", "strong", "brackets", "heading", "table"],
+)
+def test_hostile_markdown_takes_no_time(browser: Browser, gateway: Running, text: str) -> None:
+    Visit(browser, gateway.url)
+    milliseconds = browser.driver.execute_async_script(
+        """
+        const [text, done] = arguments;
+        import("/markdown.js").then(({ renderMarkdown }) => {
+          const started = performance.now();
+          renderMarkdown(text);
+          done(performance.now() - started);
+        }).catch((error) => done(String(error)));
+        """,
+        text + "x",
+    )
+    assert milliseconds < 2000
+
+
 def test_long_answers_are_folded(browser: Browser, fake: FakeServer) -> None:
     fake.reply = lambda body, index: "\n\n".join(f"Paragraph {i} of {index}." for i in range(60))
     with running(fake, k=2) as gateway:

@@ -10,7 +10,8 @@ function fillElement(element, attributes, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child !== null));
+  // One by one: there may be more than a function takes arguments.
+  for (const child of children.flat(Infinity)) if (child !== null) element.append(child);
   return element;
 }
 

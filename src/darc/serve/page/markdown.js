@@ -2,24 +2,39 @@
 
 import { element } from "./elements.js";
 
-const INLINE =
-  /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|\*\*(?=\S)([\s\S]*?\S)\*\*|(?<![\w*])\*(?=\S)([^*]*?\S)\*(?!\w)|(?<!\w)_(?=\S)([^_]*?\S)_(?!\w)|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)/;
+// Texts may be hostile: no span is searched further than this, so that time does not grow with
+// the square of the length.
+const MAX_SPAN = 2000;
+const INLINE = new RegExp(
+  [
+    `(?<!\`)(\`{1,8})(?!\`)([^\`]|[^\`][\\s\\S]{0,${MAX_SPAN}}?[^\`])\\1(?!\`)`,
+    `\\*\\*(?=\\S)([\\s\\S]{0,${MAX_SPAN}}?\\S)\\*\\*`,
+    String.raw`(?<![\w*])\*(?=\S)([^*]*?\S)\*(?!\w)`,
+    String.raw`(?<!\w)_(?=\S)([^_]*?\S)_(?!\w)`,
+    `\\[([^[\\]]{1,${MAX_SPAN}})\\]\\((https?:\\/\\/[^\\s)]{1,${MAX_SPAN}})\\)`,
+  ].join("|"),
+  "g",
+);
 const BULLET = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
 const FENCE = /^\s*(`{3,}|~{3,})\s*([\w+-]*)/;
-const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*$/;
+const HEADING = /^\s{0,3}(#{1,6})\s+(.*)$/;
 const RULE = /^\s*([-*_])(\s*\1){2,}\s*$/;
 const QUOTE = /^\s*>/;
-const TABLE_DASHES = /^[\s|:-]*-[\s|:-]*$/;
+const TABLE_DASHES = /^[\s|:-]+$/;
 const INDENTED = /^\s+\S/;
 const MAX_DEPTH = 8;
 
 /** The words of a line with code, emphasis and links. */
 function renderInline(text, depth = 0) {
-  const match = depth < MAX_DEPTH ? INLINE.exec(text) : null;
-  if (!match) return [text];
-  const before = text.slice(0, match.index);
-  const after = text.slice(match.index + match[0].length);
-  return [before, renderSpan(match, depth), ...renderInline(after, depth)];
+  if (depth >= MAX_DEPTH) return [text];
+  const words = [];
+  let end = 0;
+  for (const match of text.matchAll(INLINE)) {
+    words.push(text.slice(end, match.index), renderSpan(match, depth));
+    end = match.index + match[0].length;
+  }
+  words.push(text.slice(end));
+  return words;
 }
 
 /** Code, emphasis or a link that was found in a line. */
@@ -30,6 +45,17 @@ function renderSpan([, , code, strong, starred, underscored, label, href], depth
   if (label === undefined) return element("em", {}, renderInside(starred ?? underscored));
   return element("a", { href, rel: "noopener noreferrer", target: "_blank" }, renderInside(label));
 }
+
+/** The words of a heading, without the marks that may close it. */
+function headingWords(text) {
+  const words = text.trimEnd();
+  let end = words.length;
+  while (words[end - 1] === "#") end -= 1;
+  return words.slice(0, end).trimEnd();
+}
+
+/** Whether a line is the second line of a table. */
+const isTableDashes = (line) => line.includes("-") && TABLE_DASHES.test(line);
 
 /** The cells of a line of a table. */
 function splitCells(line) {
@@ -112,7 +138,7 @@ function renderBlock(reader, depth) {
   const heading = HEADING.exec(line);
   if (heading) {
     reader.skip();
-    return element(`h${Math.min(6, heading[1].length + 3)}`, {}, renderInline(heading[2]));
+    return element(`h${Math.min(6, heading[1].length + 3)}`, {}, renderInline(headingWords(heading[2])));
   }
   if (RULE.test(line)) {
     reader.skip();
@@ -127,7 +153,7 @@ function renderBlock(reader, depth) {
     const lines = reader.takeWhile((other) => BULLET.test(other) || INDENTED.test(other));
     return renderList(lines, depth);
   }
-  if (line.includes("|") && TABLE_DASHES.test(reader.next)) {
+  if (line.includes("|") && isTableDashes(reader.next)) {
     return renderTable(reader.takeWhile((other) => other.includes("|")));
   }
   return null;
@@ -150,7 +176,7 @@ function renderBlocks(lines, depth = 0, bareStart = false) {
     }
     const paragraph = reader.takeWhile((line) => line.trim() && !beginsBlock(line));
     const words = renderInline(paragraph.join("\n"));
-    if (bareStart && !elements.length) elements.push(...words);
+    if (bareStart && !elements.length) elements.push(words);
     else elements.push(element("p", {}, words));
   }
   return elements;
