@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from darc.cli.chosen_opinions import chosen_opinions, is_below_best_mean
+from darc.decide.chosen_opinions import chosen_opinions, is_below_best_mean
 from darc.decide.method import parse_methods
 from darc.decide.select import select_batch
 from darc.decide.standards import Standards

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from darc.cli.chosen_opinions import ChosenOpinions, chosen_opinions
+from darc.decide.chosen_opinions import ChosenOpinions, chosen_opinions
 from darc.decide.decision import Decision
 from darc.ratings.decisions import DecidedBatch
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from darc.cli.chosen_opinions import chosen_opinions, is_below_best_mean
 from darc.cli.decision_rows import NUMBERS
+from darc.decide.chosen_opinions import chosen_opinions, is_below_best_mean
 from darc.decide.method import Method
 from darc.ratings.decisions import DecidedBatch
 

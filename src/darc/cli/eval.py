@@ -174,12 +174,14 @@ def _write_report(
     """Write the report with every table and figure."""
     from darc import __version__
     from darc.analysis.report.folder import write_evaluation
+    from darc.analysis.report.sources import write_report_sources
 
     assert settings.out is not None
     with progress("drawing", " figures") as report:
         paths = write_evaluation(
             evaluation, sentences, settings.out, __version__, settings.figures, report, verdicts
         )
+    paths.append(write_report_sources(settings.sources, settings.out))
     say(f"wrote {len(paths)} files to {settings.out}")
 
 

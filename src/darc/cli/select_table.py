@@ -10,10 +10,10 @@ from darc.cli.summary_table import print_summary_table
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
-    from darc.cli.chosen_opinions import ChosenOpinions
     from darc.cli.decision_rows import Detail
     from darc.cli.decision_summary import Summary
     from darc.cli.pictured_prompt import PicturedPrompt
+    from darc.decide.chosen_opinions import ChosenOpinions
     from darc.decide.decision import Decisions
     from darc.decide.standards import Standards
     from darc.ratings.decisions import DecidedBatch
@@ -52,7 +52,7 @@ class FirstRows:
 
     def add(self, decided: "DecidedBatch") -> None:
         """Collect the first rows of a batch, up to the limit."""
-        from darc.cli.chosen_opinions import chosen_opinions
+        from darc.decide.chosen_opinions import chosen_opinions
 
         opinions = chosen_opinions(decided.decisions[0])
         free_rows = self._limit - len(self._rows)

@@ -218,10 +218,7 @@ class Decision:
         sure = self.how_sure
         if sure is None:
             return ""
-        return (
-            f"How sure: {sure.in_words()}. With many more raters, {self.name} is expected to "
-            f"average {sure.expected_mean:.3g} ({sure.low:.3g} to {sure.high:.3g})."
-        )
+        return sure.sentence(self.name)
 
     def explain(self, details: bool = False) -> str:
         """Why this candidate, in words about people.

@@ -1,7 +1,7 @@
 """What pictures and pages of a decision show: dots, the plane, and the candidates' numbers."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,7 @@ Texts = Mapping[str, str] | Sequence[str]
 
 
 @dataclass(frozen=True)
-class _Strips:
+class Strips:
     """The dots of all answers.
 
     Attributes:
@@ -72,8 +72,10 @@ def dot_picture(
         strips = _score_strips(decision, sample_names)
         unhappy_label = ""
     else:
-        strips = _rating_strips(decision, opinions)
-        unhappy_label = _limit_label(opinions)
+        strips = rating_strips(
+            opinions, decision.labels.sample, lambda k: incomplete_phrase(decision, k)
+        )
+        unhappy_label = limit_label(opinions)
     badges = _badges(decision, others, _best_mean(decision, strips.means))
 
     def order(k: int) -> tuple[bool, bool, float]:
@@ -86,7 +88,7 @@ def dot_picture(
             text=_candidate_text(decision, k, texts),
             strips=(strips.by_candidate[k],),
             badges=tuple(badges.get(k, ())),
-            kind=_row_kind(k, decision.index, badges),
+            kind=row_kind(k, decision.index, badges),
             note=notes[k] if notes else "",
         )
         rows.append(row)
@@ -99,13 +101,24 @@ def dot_picture(
     )
 
 
-def _rating_strips(decision: Decision, opinions: Opinions) -> _Strips:
-    """A strip for each answer that people rated."""
+def rating_strips(
+    opinions: Opinions, noun: str, incomplete_phrase_of: Callable[[int], str]
+) -> Strips:
+    """Make a strip for each answer that people rated.
+
+    Args:
+        opinions: What people think of the answers.
+        noun: What a sample is, such as "rater".
+        incomplete_phrase_of: Why a candidate lacks some of its ratings, empty where it does not.
+
+    Returns:
+        The strips.
+    """
     samples_per_dot = count_samples_per_dot(max(answer.count for answer in opinions.answers))
     strips = {}
     means = {}
     for answer in opinions.answers:
-        incomplete = incomplete_phrase(decision, answer.index)
+        incomplete = incomplete_phrase_of(answer.index)
         means[answer.index] = -math.inf if incomplete else answer.mean
         strips[answer.index] = make_strip(
             [Dot(rating.value, rating.rater, rating.unhappy) for rating in answer.ratings],
@@ -113,13 +126,12 @@ def _rating_strips(decision: Decision, opinions: Opinions) -> _Strips:
             summary=incomplete or _rating_summary(answer, opinions),
             mean=None if incomplete else answer.mean,
             limit=opinions.limit,
-            limit_label=_limit_label(opinions),
+            limit_label=limit_label(opinions),
             samples_per_dot=samples_per_dot,
         )
-    noun = decision.labels.sample
     if noun == "sample":
         noun = "rater"
-    return _Strips(strips, means, _dot_label(noun, samples_per_dot))
+    return Strips(strips, means, _dot_label(noun, samples_per_dot))
 
 
 def _rating_summary(answer: AnswerOpinions, opinions: Opinions) -> str:
@@ -127,7 +139,7 @@ def _rating_summary(answer: AnswerOpinions, opinions: Opinions) -> str:
     return f"average {average}, {unhappy_phrase(answer, opinions.known_scale)}"
 
 
-def _score_strips(decision: Decision, sample_names: Sequence[str] | None) -> _Strips:
+def _score_strips(decision: Decision, sample_names: Sequence[str] | None) -> Strips:
     """A strip for each answer that was scored."""
     scores = _average_scores(decision)
     noun = decision.labels.sample
@@ -159,7 +171,7 @@ def _score_strips(decision: Decision, sample_names: Sequence[str] | None) -> _St
     scorers = decision.pools.shape[1]
     if scorers > 1:
         label += f", averaged over {scorers} scorers on a common scale"
-    return _Strips(strips, means, label)
+    return Strips(strips, means, label)
 
 
 def _score_summary(dots: Sequence[Dot], mean: float, span: float) -> str:
@@ -188,7 +200,8 @@ def _dot_label(noun: str, samples_per_dot: int) -> str:
     return f"{samples_per_dot} {noun}s"
 
 
-def _limit_label(opinions: Opinions) -> str:
+def limit_label(opinions: Opinions) -> str:
+    """What the line of the limit means, such as "unhappy below 5"."""
     if opinions.known_scale:
         return f"unhappy below {opinions.limit:.3g}"
     return f"clearly lower: below {opinions.limit:.3g}"
@@ -226,7 +239,8 @@ def _badges(decision: Decision, others: Sequence[Decision], best_mean: int) -> d
     return badges
 
 
-def _row_kind(index: int, chosen: int, badges: Mapping[int, Sequence[str]]) -> str:
+def row_kind(index: int, chosen: int, badges: Mapping[int, Sequence[str]]) -> str:
+    """The kind of a row of the picture: the choice, that of another rule, or empty."""
     if index == chosen:
         return CHOSEN
     if index in badges:

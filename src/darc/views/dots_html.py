@@ -107,11 +107,13 @@ class _DrawnRow:
     strips: list[_DrawnStrip]
 
 
-def dots_figure(picture: DotPicture) -> Markup:
+def dots_figure(picture: DotPicture, inline_style: bool = True) -> Markup:
     """Render a picture as a `<figure>` element, whose style is in `STYLE`.
 
     Args:
         picture: The picture; every text in it is escaped.
+        inline_style: Whether strips carry their sizes as inline style, which the style of a
+            notebook cannot override. A page whose policy forbids inline style has to do without.
 
     Returns:
         The element.
@@ -126,6 +128,7 @@ def dots_figure(picture: DotPicture) -> Markup:
             rows=rows[:MAX_OPEN_ROWS],
             folded=rows[MAX_OPEN_ROWS:],
             label=picture_label(picture),
+            inline_style=inline_style,
         )
     )
     return Markup(html)

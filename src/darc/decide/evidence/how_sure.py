@@ -51,6 +51,17 @@ class HowSure:
             return "another answer is very probably clearly better"
         return f"about {tenths} in 10 that no other answer is clearly better"
 
+    def sentence(self, name: str) -> str:
+        """How sure the choice is, and what its mean is expected to be.
+
+        Args:
+            name: What the chosen answer is called.
+        """
+        return (
+            f"How sure: {self.in_words()}. With many more raters, {name} is expected to "
+            f"average {self.expected_mean:.3g} ({self.low:.3g} to {self.high:.3g})."
+        )
+
 
 def how_sure(decision: "Decision") -> HowSure | None:
     """How sure a decision by ratings is.

@@ -18,11 +18,13 @@ class ChosenOpinions:
     Attributes:
         unhappy: How many people are unhappy with it, or rate it clearly lower.
         ratings: How many ratings it has.
+        limits: A person who rates below it is unhappy, or rates the choice clearly lower.
         known_scale: Whether "unhappy" may be said, see `Opinions.known_scale`.
     """
 
     unhappy: Integers
     ratings: Integers
+    limits: Array
     known_scale: bool
 
 
@@ -45,6 +47,7 @@ def chosen_opinions(decisions: Decisions) -> ChosenOpinions | None:
     return ChosenOpinions(
         unhappy=(chosen < limits[:, None]).sum(axis=-1),
         ratings=(~np.isnan(chosen)).sum(axis=-1),
+        limits=limits,
         known_scale=limit is not None,
     )
 

@@ -1,0 +1,1 @@
+"""`darc view` and `darc diff`: looking at many decisions."""
