@@ -7,6 +7,8 @@ from darc.settings.general import CommandSettings, JsonSettings
 from darc.settings.method import CautionSettings, MethodSettings, StandardsSettings
 from darc.settings.model import SettingsModel, option, same_option
 from darc.settings.ratings import SystemSettings, TextsSettings
+from darc.settings.select import SelectOutputSettings
+from darc.settings.serve import AddressSettings
 
 
 class DecidingSettings(CautionSettings, StandardsSettings):
@@ -43,8 +45,11 @@ class PageSettings(SettingsModel):
 
     subject: ClassVar[str] = "page"
 
-    port: int = option(
-        0, "the port to listen on (default: any that is free)", "N", common=True, ge=0, le=65535
+    port: int = same_option(
+        AddressSettings,
+        "port",
+        default=0,
+        text="the port to listen on (default: any that is free)",
     )
     open_browser: bool = option(False, "open the page in the browser", flag="--open", common=True)
 
@@ -60,11 +65,6 @@ class DiffSettings(SourcesSettings, JsonSettings, CommandSettings):
 
     also_common: ClassVar[tuple[str, ...]] = ("calibration", "texts")
 
-    limit: int = option(
-        20,
-        "how many changed prompts to show",
-        "N",
-        common=True,
-        subject="output",
-        ge=0,
+    limit: int = same_option(
+        SelectOutputSettings, "limit", text="how many changed prompts to show", common=True
     )
