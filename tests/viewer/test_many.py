@@ -13,8 +13,10 @@ from darc.viewer.app import make_app
 
 PROMPTS = 100_000
 LIMIT = 0.2
-WORDS = ("river", "bread", "window", "summer", "garden", "letter", "machine", "village", "doctor")
-WORDS += ("music", "paper", "winter", "island", "market", "teacher", "engine", "forest", "story")
+WORDS = [
+    *("river", "bread", "window", "summer", "garden", "letter", "machine", "village", "doctor"),
+    *("music", "paper", "winter", "island", "market", "teacher", "engine", "forest", "story"),
+]
 
 
 def write_many(folder: Path) -> Path:

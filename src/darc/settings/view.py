@@ -66,5 +66,9 @@ class DiffSettings(SourcesSettings, JsonSettings, CommandSettings):
     also_common: ClassVar[tuple[str, ...]] = ("calibration", "texts")
 
     limit: int = same_option(
-        SelectOutputSettings, "limit", text="how many changed prompts to show", common=True
+        SelectOutputSettings,
+        "limit",
+        text="how many changed prompts to show",
+        common=True,
+        subject="output",
     )
