@@ -30,7 +30,9 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_unknown_commands_are_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sellect", "--help"]) == 2
-    assert capsys.readouterr().err == "darc: unknown command 'sellect'; did you mean 'select'?\n"
+    (error,) = capsys.readouterr().err.splitlines()
+    assert "'sellect'" in error
+    assert "'select'" in error
     assert main(["frobnicate"]) == 2
     assert "known: init, ask, run, serve" in capsys.readouterr().err
 

@@ -83,7 +83,7 @@ def test_a_changed_file_is_refused_and_mended(
     monkeypatch.setenv("DARC_CACHE", str(tmp_path))
     made = install("Small")
     made.path.write_bytes(content)
-    with pytest.raises(InputError, match=r"gguf changed on disk.*; run: darc models install Small"):
+    with pytest.raises(InputError, match=r"gguf changed.*darc models install Small"):
         require("Small")
     row = listing.row(small, find("Small"))
     assert (row["installed"], row["changed"], row["installed_sha256"]) == (True, True, None)

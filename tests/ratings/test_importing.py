@@ -128,7 +128,7 @@ def test_winners_are_on_their_sides(tmp_path: Path) -> None:
 
 def test_a_broken_record_is_named(tmp_path: Path) -> None:
     broken = [*ANSWERS["HelpSteer2"], {"prompt": "Why?"}]
-    with pytest.raises(InputError, match="record 3 has no correctness, helpfulness, response"):
+    with pytest.raises(InputError, match=r"record 3 .*correctness.*response"):
         read_judgements(written(tmp_path / "a.jsonl", broken))
     with pytest.raises(InputError, match="not as UltraFeedback writes it"):
         read_judgements(written(tmp_path / "b.jsonl", [{"instruction": "", "completions": [3]}]))
@@ -185,7 +185,7 @@ def test_a_column_of_any_name_is_the_rating_where_candidates_come_again(tmp_path
     with pytest.raises(InputError, match="several rows, and no column looks like a rater"):
         read_judgements(path)
     path.write_text("Question;Model;One;Two\nq1;a;4;1\nq1;a;2;1\n", encoding="utf-8")
-    with pytest.raises(InputError, match="several numbers; name it, such as --column rating=One"):
+    with pytest.raises(InputError, match="--column rating=One"):
         read_judgements(path)
 
 

@@ -212,7 +212,7 @@ def test_rows_in_memory(library: str) -> None:
         batch = next(table.batches())
     assert (batch.prompt_ids, batch.candidate_ids) == (["1"], [["a", "b"]])
     assert batch.samples[0, 0].tolist() == [[4.0], [2.5]]
-    with pytest.raises(TableError, match="the ratings, line 1: every rating of candidate 'a'"):
+    with pytest.raises(TableError, match=r"line 1: .*candidate 'a'"):
         read_ratings([{**{k: v[0] for k, v in FRAME.items()}, "rating": None}])
     for wrong in ([], [1, 2]):
         with pytest.raises(InputError):

@@ -156,5 +156,5 @@ def test_a_folder_has_a_system_in_each_file(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="no file has an answer to 'Who"):
         read_answers([folder], "p", question="Who?")
     (folder / "three.json").write_text('[{"prompt": "Why?"}]')
-    with pytest.raises(TableError, match=r"three.json: an answer has no text; give one of resp"):
+    with pytest.raises(TableError, match=r"three\.json: .*text.*response"):
         read_answers([folder], "p", question="Why?")

@@ -131,7 +131,8 @@ def test_links_have_a_limit(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     for count in ("2", "1000000000", "0", "-1"):
         assert main(["study", "links", "--add", count]) == 2
     found = capsys.readouterr().err.splitlines()[0]
-    assert found == "darc: 2 more annotators would make 6, and study.most is 5; add at most 1"
+    for fact in ("2 more", "6", "study.most is 5", "at most 1"):
+        assert fact in found
     store = open_store("study.db")
     assert len(status(store).people) == 4
     store.close()

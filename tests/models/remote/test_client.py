@@ -124,7 +124,7 @@ def test_breaker_fails_fast_and_then_tries_once(openai_server: FakeServer) -> No
     for _ in range(2):
         with pytest.raises(BackendError, match="2 attempts"):
             post(client)
-    with pytest.raises(BackendError, match="failed 2 calls in a row; it is asked again in 60 s"):
+    with pytest.raises(BackendError, match=r"2 calls.* 60 s"):
         post(client)
     assert len(openai_server.received) == 4
     clock.time += 61
@@ -198,9 +198,7 @@ def test_key_is_sent_and_never_shown(
     post(client)
     assert openai_server.received[0].headers["authorization"] == "Bearer sk-hidden"
     openai_server.key = "another"
-    with pytest.raises(
-        Rejected, match=r"wrong key: Bearer \*\*\*; .* MY_KEY, which is not acc"
-    ) as caught:
+    with pytest.raises(Rejected, match=r"Bearer \*\*\*.*MY_KEY") as caught:
         post(client)
     assert "answered 500: you sent ***" in caplog.text
     for text in (caplog.text, repr(client), str(caught.value), repr(caught.value)):

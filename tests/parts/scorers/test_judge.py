@@ -74,7 +74,7 @@ def test_model_without_a_number_is_asked_once_more() -> None:
         "assistant",
         "user",
     ]
-    with pytest.raises(DarcError, match=r"judge:scripted said 'Hm.' where a number was asked for"):
+    with pytest.raises(DarcError, match=r"judge:scripted.*'Hm\."):
         Judge(FakeModel("Fine.", "Hm.")).score([(ASKED, "a")])
 
 
