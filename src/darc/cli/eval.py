@@ -1,7 +1,7 @@
 """`darc eval`: compare rules on held-out ratings, with tables and a report."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,12 @@ def run(settings: EvaluateCommandSettings) -> None:
     from darc.analysis.evaluate.verdict import summary, verdict_rows, verdicts
 
     contest_settings = contest_settings_of(settings)
-    sources = [load_source(path, settings, settings.texts) for path in settings.sources]
+    sources = [
+        _with_prediction(
+            load_source(path, settings, settings.texts), path, settings, contest_settings
+        )
+        for path in settings.sources
+    ]
     if settings.caution is not None and not any(source.has_raters for source in sources):
         note_wording("rewrite")
     with_ablations = settings.as_json or settings.out is not None
@@ -69,6 +74,27 @@ def run(settings: EvaluateCommandSettings) -> None:
     else:
         _print(evaluation, sentences, settings.out)
         _print_powered(powered)
+
+
+def _with_prediction(
+    source: "Ratings",
+    path: Path,
+    settings: EvaluateCommandSettings,
+    contest_settings: "ContestSettings",
+) -> "Ratings":
+    """People's ratings with what judges predict of them, if the calibration has learnt that."""
+    calibrations = contest_settings.calibrations
+    if calibrations is None or not settings.judges or source.kind != "rater":
+        return source
+    (calibration, *others) = calibrations.by_scorer.values()
+    if others or calibration.judges is None:
+        return source
+    from darc.analysis.judge_sources import load_judges
+    from darc.decide.evidence.judgements import PREDICTION
+
+    judgements = load_judges([str(judge) for judge in settings.judges], path, settings.texts)
+    prediction = calibration.judges.predict(judgements.matched(source))
+    return replace(source, side={**source.side, PREDICTION: prediction})
 
 
 def _with_judges(

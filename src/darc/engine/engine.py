@@ -32,6 +32,7 @@ from darc.engine.rewriting import RewriteRunner
 from darc.engine.samples import Samples
 from darc.engine.scheduling import RequestOwner
 from darc.engine.scoring import ScoreRunner
+from darc.engine.side_inputs import text_judges_of
 from darc.engine.stopping import Stopping
 from darc.engine.threads import run_in_thread
 from darc.engine.workers import Workers
@@ -98,6 +99,9 @@ class Engine(Closing):
         if self.method.call_price is not None:
             check_adaptive(self.method, panel)
         self.side_inputs = engine_options.side_inputs
+        if panel is not None:
+            text_judges = text_judges_of(self.method)
+            self.side_inputs = replace(self.side_inputs, text_judges=text_judges)
         self.side_inputs.check(self.method.rule)
         self.method.check_parameters()
         rewriter = engine_options.value("rewriter")
@@ -432,7 +436,8 @@ class Engine(Closing):
             method=method or self.method,
             side_inputs=self.side_inputs,
             workers=self.workers,
-            score_everything=request.score_everything,
+            # A search would rule answers out without looking at what their texts predict.
+            score_everything=request.score_everything or self.side_inputs.predicts,
             strict=request.strict,
             wave=request.wave,
         )

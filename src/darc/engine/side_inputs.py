@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from darc.decide.evidence.judgements import PREDICTION
+from darc.decide.method import Method
+from darc.decide.model.judge_weights import JudgeWeights
 from darc.decide.rule import Rule
 from darc.decide.side_inputs import SIDE_SCORERS, missing_side_input
 from darc.engine.copies import copies_input
@@ -13,6 +16,7 @@ from darc.engine.same_answers import same_answers
 from darc.errors import InputError, MissingExtra
 from darc.models.embeddings import Embeddings, installed
 from darc.parts.scorers.base import Embedder, Scorer
+from darc.ratings.text_judgements import TEXT_PREFIX, judgements_of_texts
 from darc.registry import scorers
 from darc.types import Candidate, Prompt
 
@@ -28,6 +32,13 @@ class SideInputMaker:
     embedder: Embedder | None
     #: The names of arguments that do not count where tool calls are compared.
     ignored_arguments: tuple[str, ...] = ()
+    #: How features of the answers' texts predict people's ratings; None where nothing was learnt.
+    text_judges: JudgeWeights | None = None
+
+    @property
+    def predicts(self) -> bool:
+        """Whether the rule is told what the answers' texts predict."""
+        return self.text_judges is not None
 
     def check(self, rule: Rule) -> None:
         """Refuse a rule whose side inputs cannot be computed.
@@ -44,7 +55,9 @@ class SideInputMaker:
 
     def is_needed(self, rule: Rule) -> bool:
         """Whether a rule uses side inputs that have to be computed."""
-        return bool(rule.required() or set(rule.inputs.takes) & set(self.scorers))
+        takes_prediction = self.predicts and PREDICTION in rule.inputs.takes
+        takes_scores = bool(set(rule.inputs.takes) & set(self.scorers))
+        return bool(rule.required()) or takes_scores or takes_prediction
 
     def compute(self, prompt: Prompt, candidates: Sequence[Candidate]) -> dict[str, Any]:
         """Compute all side inputs that can be computed for one prompt's candidates.
@@ -75,7 +88,33 @@ class SideInputMaker:
             if name == "dropout":
                 score = _stochastic_passes(scorer)
             side[name] = np.asarray(score(pairs), dtype=np.float64).tolist()
+        if self.text_judges is not None:
+            side[PREDICTION] = _prediction(self.text_judges, prompt, texts)
         return side
+
+
+def text_judges_of(method: Method) -> JudgeWeights | None:
+    """The judgements of a method's calibration, if all of them are features of the texts."""
+    if method.calibrations is None or len(method.calibrations.by_scorer) != 1:
+        return None
+    (calibration,) = method.calibrations.by_scorer.values()
+    judges = calibration.judges
+    if judges is None or not all(name.startswith(TEXT_PREFIX) for name in judges.weights):
+        return None
+    return judges
+
+
+def _prediction(judges: JudgeWeights, prompt: Prompt, texts: Sequence[str]) -> list[float]:
+    """What the texts of answers predict of their ratings, (K,)."""
+    keys = [(prompt.id, str(place)) for place in range(len(texts))]
+    by_key = {key: (prompt.question, text) for key, text in zip(keys, texts, strict=True)}
+    numbers = judgements_of_texts(by_key).numbers
+    features = {
+        name: np.array([[numbers[name][key] for key in keys]], dtype=np.float64)
+        for name in judges.weights
+        if name in numbers
+    }
+    return [float(value) for value in judges.predict(features)[0]]
 
 
 def _stochastic_passes(scorer: Scorer) -> Any:

@@ -10,7 +10,7 @@ from darc.ratings.candidate_judgements import CandidateJudgements, Key
 _WORD = re.compile(r"\w+")
 _SENTENCE_END = re.compile(r"[.!?]+(?:\s|$)")
 # How judgements by the text alone are named.
-_PREFIX = "text:"
+TEXT_PREFIX = "text:"
 
 
 def judgements_of_texts(
@@ -32,7 +32,7 @@ def judgements_of_texts(
             question, answer = texts[key]
             others = [set(words[other]) for other in range(len(keys)) if other != place]
             for name, value in _features(question, answer, words[place], others).items():
-                numbers[f"{_PREFIX}{name}"][key] = value
+                numbers[f"{TEXT_PREFIX}{name}"][key] = value
     return CandidateJudgements(source, numbers)
 
 
