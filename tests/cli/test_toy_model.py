@@ -123,7 +123,8 @@ def test_serve_says_it_in_its_log(
     pytest.importorskip("uvicorn")
     gateway = SimpleNamespace(engine=SimpleNamespace(parts=SimpleNamespace(panel=None)))
     monkeypatch.setattr("darc.serve.app.make_gateway", lambda settings: gateway)
-    monkeypatch.setattr("darc.serve.app.make_app", lambda *arguments: None)
+    app = SimpleNamespace(reload=None)
+    monkeypatch.setattr("darc.serve.app.make_app", lambda *arguments: app)
     monkeypatch.setattr("darc.web.logs.log_as_json", lambda *arguments, **options: None)
     monkeypatch.setattr("darc.web.server.serve", lambda app, bound, *arguments: bound.close())
     with caplog.at_level(logging.WARNING, "darc.serve"):

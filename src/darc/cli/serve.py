@@ -1,13 +1,15 @@
 """`darc serve`: an OpenAI-compatible gateway."""
 
 import logging
+import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.commands import Command
 from darc.cli.engines import say_cost
 from darc.cli.first_model import EMBEDDED, find_model
 from darc.cli.output import say
-from darc.cli.sources import read_calibrations
+from darc.cli.sources import say_notes
 from darc.cli.toy_model import toy_model_note
 from darc.errors import InputError, extra_needed
 from darc.settings.limits import ArrivalSettings
@@ -33,12 +35,17 @@ def run(settings: ServeCommandSettings) -> None:
     from darc.web.logs import log_as_json
     from darc.web.server import listen, serve
 
+    if settings.processes > 1 and os.name == "nt":
+        raise InputError("--processes does not work on Windows", "leave it out")
     settings, on_found_server = _with_found_model(settings)
-    gateway_settings = gateway_settings_of(settings, forwards_client_keys=not on_found_server)
+    read_settings = partial(gateway_settings_of, settings, forwards_client_keys=not on_found_server)
+    gateway_settings = read_settings()
+    if gateway_settings.calibrations is not None:
+        say_notes(gateway_settings.calibrations)
     require_keys_if_public(settings.host, settings.api_keys is not None)
     gateway = make_gateway(gateway_settings)
     hosts = AllowedHosts(settings.host, settings.allowed_hosts)
-    app = make_app(gateway_settings, gateway, hosts)
+    app = make_app(gateway_settings, gateway, hosts, read_settings)
     socket = listen(settings.host, settings.port)
     log_as_json(settings.log_level, key_env=gateway_settings.backend_key_env)
     source = " and ".join(gateway_settings.backend) or gateway_settings.embedded_model
@@ -47,12 +54,21 @@ def run(settings: ServeCommandSettings) -> None:
     say(f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1")
     say_room(gateway_settings, gateway)
     _log_notes(gateway_settings)
-    limits = ArrivalSettings(
+    if settings.processes > 1:
+        from darc.cli.serve_processes import serve_in_processes
+
+        serve_in_processes(settings, read_settings, gateway, socket)
+    else:
+        serve(app, socket, settings.grace, arrival_limits(settings), app.reload)
+
+
+def arrival_limits(settings: ServeCommandSettings) -> ArrivalSettings:
+    """The limits on the size and time of arriving requests."""
+    return ArrivalSettings(
         max_header=settings.max_header,
         header_timeout=settings.header_timeout,
         body_timeout=settings.body_timeout,
     )
-    serve(app, socket, settings.grace, limits)
 
 
 def _make_key(name: str, settings: ServeCommandSettings) -> None:
@@ -133,6 +149,7 @@ def gateway_settings_of(
         settings: The settings of the command.
         forwards_client_keys: Whether a client's key may be the backend's.
     """
+    from darc.decide.model.calibration_file import as_calibrations
     from darc.engine.engine_options import parse_engine_options
     from darc.serve.settings import ServeSettings
 
@@ -150,7 +167,7 @@ def gateway_settings_of(
     values = {name: getattr(settings, name) for name in GatewaySettings.model_fields}
     values |= {
         "parts": options.make_parts(options.choose_panel(None)),
-        "calibrations": read_calibrations(settings.calibration),
+        "calibrations": as_calibrations(settings.calibration),
         "trusted_proxies": settings.trusted_proxies,
         "embedded_model": embedded_model or "",
         "forwards_client_keys": forwards_client_keys,

@@ -1,10 +1,10 @@
 """The gateway as an ASGI application."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from starlette.routing import Router
-from starlette.types import ASGIApp
 
 from darc.engine.engine import Engine
 from darc.engine.scoring import ScorerRetry
@@ -16,7 +16,10 @@ from darc.models.remote.retry import RetryPolicy
 from darc.serve.backend_addresses import BackendAddress
 from darc.serve.backends import Backend
 from darc.serve.embedded_backend import EmbeddedBackend
+from darc.serve.lasting import LastingParts, make_lasting_parts
 from darc.serve.model_mix import ModelMix, ModelShare
+from darc.serve.process_share import ProcessShare
+from darc.serve.reloading import ReloadableApp, Version
 from darc.serve.remote_backend import RemoteBackend
 from darc.serve.requests import RequestReader
 from darc.serve.routes import GatewayRoutes
@@ -53,12 +56,20 @@ def make_mix(settings: ServeSettings) -> ModelMix:
     return ModelMix([ModelShare("", backend)])
 
 
-def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gateway:
+def make_gateway(
+    settings: ServeSettings,
+    backend: Backend | None = None,
+    *,
+    lasting: LastingParts | None = None,
+    share: ProcessShare | None = None,
+) -> Gateway:
     """Make a gateway; whatever is wrong with the settings is reported here, before it serves.
 
     Args:
         settings: The settings.
         backend: What writes the candidates; None for the one in the settings.
+        lasting: What is kept of a gateway whose settings are read again; None for the first.
+        share: The share of this process where several answer requests.
 
     Raises:
         InputError: The settings cannot be used.
@@ -79,41 +90,79 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         workers=_worker_count(settings),
         retry=ScorerRetry(attempts=1, seconds=settings.wave_timeout),
     )
-    mix = ModelMix([ModelShare("", backend)]) if backend is not None else make_mix(settings)
-    gateway = Gateway(settings, mix, engine, Tracing(make_tracer_provider()))
+    if lasting is None:
+        mix = ModelMix([ModelShare("", backend)]) if backend is not None else make_mix(settings)
+        tracing = Tracing(make_tracer_provider())
+        lasting = make_lasting_parts(settings, mix, tracing, share)
+    gateway = Gateway(settings, engine, lasting)
     if settings.shadow is not None:
         gateway.add_shadows(make_mix(_settings_of_shadows(settings)))
     return gateway
 
 
 def make_app(
-    settings: ServeSettings, gateway: Gateway | None = None, hosts: AllowedHosts | None = None
-) -> ASGIApp:
+    settings: ServeSettings,
+    gateway: Gateway | None = None,
+    hosts: AllowedHosts | None = None,
+    read_settings: Callable[[], ServeSettings] | None = None,
+    keys: Keys | None = None,
+) -> ReloadableApp:
     """Make the application with everything around it.
 
     Args:
         settings: The settings.
         gateway: The gateway; None for one with these settings.
         hosts: The names that it answers to; None for those of the loopback interface.
+        read_settings: Reads the settings again, when the application is told to reload.
+        keys: The keys that it begins with; None for those in the file of the settings.
 
     Raises:
         InputError: The settings or the file of keys cannot be used.
     """
-    keys = Keys()
-    if settings.api_keys is not None:
-        keys = read_keys(settings.api_keys)
     if gateway is None:
         gateway = make_gateway(settings)
+    if keys is None:
+        keys = keys_of(settings)
+    first = _make_version(gateway, hosts, keys)
+    if read_settings is None:
+        return ReloadableApp(first)
+    lasting = gateway.lasting
+
+    def load() -> Version:
+        new_settings = read_settings()
+        new_keys = keys_of(new_settings)
+        new_gateway = make_gateway(new_settings, lasting=lasting)
+        return _make_version(new_gateway, hosts, new_keys)
+
+    return ReloadableApp(first, load)
+
+
+def keys_of(settings: ServeSettings) -> Keys:
+    """Read the keys that clients need; none if there is no file of keys.
+
+    Raises:
+        InputError: The file of keys cannot be used.
+    """
+    if settings.api_keys is None:
+        return Keys()
+    return read_keys(settings.api_keys)
+
+
+def _make_version(gateway: Gateway, hosts: AllowedHosts | None, keys: Keys) -> Version:
+    """The application of a gateway with everything around it."""
+    settings = gateway.settings
     routes = GatewayRoutes(gateway)
-    router = Router(routes.all(), default=routes.no_route, lifespan=routes.lifespan)
     protection = Protection(
         hosts=hosts or AllowedHosts(),
         keys=keys,
         rate=settings.rate,
+        limits=gateway.lasting.client_limits,
         proxies=TrustedProxies.parse(settings.trusted_proxies),
         public_paths=(*_PUBLIC_PATHS, *routes.page_files),
     )
-    return protect(router, protection, gateway.metrics.count_request)
+    router = Router(routes.all(), default=routes.no_route)
+    app = protect(router, protection, gateway.metrics.count_request)
+    return Version(gateway, routes, app)
 
 
 def _settings_of_shadows(settings: ServeSettings) -> ServeSettings:

@@ -1,15 +1,24 @@
 """Counts and times for Prometheus."""
 
+import asyncio
+import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as CONTENT_TYPE
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from darc.serve.choice_facts import ChoiceFacts, RaterCount
 
-__all__ = ["CONTENT_TYPE", "Metrics"]
+__all__ = ["CONTENT_TYPE", "SHARED_FOLDER", "Metrics"]
 
+#: The environment variable that prometheus_client reads when it is imported.
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+_GAUGE_SECONDS = 0.5
+# How the gauges of several processes become one; all others are added up.
+_MODES: dict[str, Literal["livemin"]] = {"darc_backend_ready": "livemin"}
 _CHAT_PATH = "/v1/chat/completions"
 _SECONDS_BUCKETS = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0,
@@ -26,7 +35,11 @@ _LABELLED_PATHS = (
 
 
 class Metrics:
-    """What the gateway has done since it started."""
+    """What the gateway has done since it started.
+
+    Where several processes answer requests, `SHARED_FOLDER` names the folder in which they keep
+    what they count. It must be set before this module is imported.
+    """
 
     def __init__(self, gauges: Mapping[str, Callable[[], float]]) -> None:
         """Begin with zeros.
@@ -35,6 +48,7 @@ class Metrics:
             gauges: Functions by name that are called for their values when somebody reads them.
         """
         self._registry = CollectorRegistry()
+        self._is_shared = SHARED_FOLDER in os.environ
         self._requests = self._counter("requests", "Requests by path and status.", "path", "status")
         self._flags = self._counter("flags", "Choices by flag.", "flag")
         self._calls = self._counter("calls", "Calls to models by stage.", "stage")
@@ -102,9 +116,19 @@ class Metrics:
         self._seconds = self._histogram(
             "chat_seconds", "Seconds per chat completion.", _SECONDS_BUCKETS
         )
-        for name, value in gauges.items():
-            help_text = name.removeprefix("darc_").replace("_", " ").capitalize() + "."
-            Gauge(name, help_text, registry=self._registry).set_function(value)
+        self._reloads = self._counter(
+            "reloads", "Times that files were read again, by how it ended.", "result"
+        )
+        self._gauge_values = {"darc_processes": lambda: 1.0, **gauges}
+        self._gauges = {
+            name: Gauge(
+                name,
+                name.removeprefix("darc_").replace("_", " ").capitalize() + ".",
+                registry=self._registry,
+                multiprocess_mode=_MODES.get(name, "livesum"),
+            )
+            for name in self._gauge_values
+        }
 
     def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
         return Counter(f"darc_{name}", help_text, labels, registry=self._registry)
@@ -200,9 +224,28 @@ class Metrics:
         self._raters.labels(answer).inc(count.raters)
         self._unhappy.labels(answer).inc(count.unhappy)
 
+    def count_reload(self, result: str) -> None:
+        """Count that files were read again, "done" or "failed"."""
+        self._reloads.labels(result).inc()
+
+    async def keep_gauges(self) -> None:
+        """Keep the gauges of this process fresh, for another process that is asked for them."""
+        while self._is_shared:
+            self._refresh_gauges()
+            await asyncio.sleep(_GAUGE_SECONDS)
+
     def text(self) -> bytes:
-        """Return everything as Prometheus reads it."""
-        return generate_latest(self._registry)
+        """Return everything as Prometheus reads it, of all processes where there are several."""
+        self._refresh_gauges()
+        if not self._is_shared:
+            return generate_latest(self._registry)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
+
+    def _refresh_gauges(self) -> None:
+        for name, value in self._gauge_values.items():
+            self._gauges[name].set(value())
 
 
 def _path_label(path: str) -> str:

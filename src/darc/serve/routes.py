@@ -1,9 +1,7 @@
-"""The routes of the gateway, and its start and end."""
+"""The routes of the gateway."""
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncIterator
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -20,13 +18,11 @@ from darc.serve.dialects.responses import ResponsesDialect
 from darc.serve.embedded_backend import EmbeddedBackend
 from darc.serve.endpoints import ChatEndpoints
 from darc.serve.metrics import CONTENT_TYPE
-from darc.serve.model_labels import keep_listed
 from darc.serve.openapi import ServerDescription, make_document
 from darc.serve.proxy import pass_through
 from darc.serve.requests import MODEL_PREFIX
 from darc.serve.service import Gateway
 from darc.views.style_sheet import style_sheet
-from darc.web.body_memory import BodyMemory
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
@@ -42,19 +38,20 @@ _ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
 
 
 class GatewayRoutes:
-    """The endpoints of a gateway, and what happens when it starts and ends."""
+    """The endpoints of a gateway."""
 
     def __init__(self, gateway: Gateway) -> None:
         """Serve a gateway."""
         self._gateway = gateway
-        self._is_warm = False
+        #: Whether everything is loaded.
+        self.is_warm = False
         #: The files of the page by their paths, fixed when the service starts.
         self.page_files = _find_page_files()
 
     def all(self) -> list[Route]:
         """Return all routes; the first that fits serves a request."""
         chat = ChatEndpoints(self._gateway)
-        hold = partial(hold_body, BodyMemory(self._gateway.settings.max_body_memory))
+        hold = partial(hold_body, self._gateway.lasting.body_memory)
         responses = ResponsesDialect()
         messages = MessagesDialect()
         passed_on = partial(pass_through, self._gateway)
@@ -77,22 +74,6 @@ class GatewayRoutes:
             Route("/{rest:path}", self._not_found, methods=_ALL_METHODS),
         ]
 
-    @contextlib.asynccontextmanager
-    async def lifespan(self, _: Any) -> AsyncIterator[None]:
-        """Load everything while the service runs already, and release it at the end."""
-        warming = asyncio.create_task(self._warm())
-        watching = asyncio.create_task(self._gateway.probe.watch())
-        listing = asyncio.create_task(self._list_models())
-        try:
-            yield
-        finally:
-            self._is_warm = False
-            tasks = (warming, watching, listing)
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await self._gateway.aclose()
-
     async def no_route(self, *_: Any) -> None:
         """Refuse what no route takes: a line break in a path.
 
@@ -101,7 +82,7 @@ class GatewayRoutes:
         """
         raise Problem(404, "there is no such path", code="not_found")
 
-    async def _warm(self) -> None:
+    async def warm(self) -> None:
         """Load what would be loaded at the first use; a part that fails is reported again then."""
         try:
             if isinstance(self._gateway.backend, EmbeddedBackend):
@@ -109,16 +90,7 @@ class GatewayRoutes:
             await self._gateway.engine.warm()
         except Exception as error:
             logger.warning("a part is not ready: %s", error)
-        self._is_warm = True
-
-    async def _list_models(self) -> None:
-        """Keep knowing the backend's models, which metrics have labels for."""
-        gateway = self._gateway
-        seconds = gateway.settings.model_list_seconds
-        if seconds > 0:
-            while not gateway.probe.reachable:
-                await asyncio.sleep(1)
-            await keep_listed(gateway.model_labels, gateway.listed_models, seconds)
+        self.is_warm = True
 
     async def _models(self, request: Request) -> Response:
         """The backend's models, and each of them again under a name with the server's rule."""
@@ -141,7 +113,7 @@ class GatewayRoutes:
         return JSONResponse({"status": "ok"})
 
     async def _readiness(self, _: Request) -> Response:
-        if self._is_warm and self._gateway.backend_ready:
+        if self.is_warm and self._gateway.backend_ready:
             return JSONResponse({"status": "ok"})
         reason = "loading"
         if not self._gateway.backend_ready:

@@ -14,8 +14,6 @@ from darc.errors import DarcError
 from darc.models.remote.caller import CURRENT_CALLER, Caller
 from darc.models.remote.errors import OverLimit
 from darc.serve import metadata
-from darc.serve.audit import AuditLog
-from darc.serve.backend_probe import BackendProbe
 from darc.serve.backends import Backend
 from darc.serve.bodies import SelectTexts
 from darc.serve.candidates import CandidateWriter, WrittenReplies
@@ -25,19 +23,16 @@ from darc.serve.client_places import place_name, to_client_places
 from darc.serve.errors import HELD, as_problems, held_problem
 from darc.serve.forwarded_headers import call_headers, request_headers
 from darc.serve.job import EventListener, Job
-from darc.serve.metrics import Metrics
-from darc.serve.model_labels import ModelLabels
+from darc.serve.lasting import LastingParts
 from darc.serve.model_mix import ModelMix
 from darc.serve.prompts import read_prompt, with_definitions
 from darc.serve.replies import Reply, merge_replies, read_reply
 from darc.serve.requests import ChatRequest, RequestMethod, RequestReader, split_model
 from darc.serve.settings import ServeSettings
 from darc.serve.shadows import AnsweredRequest, Shadows, ShadowTools
-from darc.serve.tracing import Tracing
 from darc.serve.validation import invalid_value
 from darc.types import Prompt
 from darc.web.problems import Problem
-from darc.web.request_gate import RequestGate
 
 Result = TypeVar("Result")
 
@@ -52,45 +47,29 @@ class Completion:
 
 
 class Gateway:
-    """Everything that lives as long as the service: backend, engine, limits, counts."""
+    """Answers requests by one reading of the settings."""
 
-    def __init__(
-        self,
-        settings: ServeSettings,
-        mix: ModelMix,
-        engine: Engine,
-        tracing: Tracing | None = None,
-    ) -> None:
+    def __init__(self, settings: ServeSettings, engine: Engine, lasting: LastingParts) -> None:
         """Make a gateway.
 
         Args:
             settings: Its settings.
-            mix: The models that write the candidates.
-            engine: What chooses among them.
-            tracing: What records spans; None for nothing.
+            engine: What chooses among the candidates.
+            lasting: What it keeps when its settings are read again.
         """
         self.settings = settings
-        self.mix = mix
         self.engine = engine
-        self.tracing = tracing or Tracing()
+        self.lasting = lasting
+        self.mix = lasting.mix
+        self.gate = lasting.gate
+        self.metrics = lasting.metrics
+        self.probe = lasting.probe
+        self.model_labels = lasting.model_labels
+        self.tracing = lasting.tracing
         self.reader = RequestReader(settings)
-        self.gate = RequestGate(settings.active, settings.queue)
-        self.metrics = Metrics(
-            {
-                "darc_requests_running": lambda: self.gate.running,
-                "darc_requests_waiting": lambda: self.gate.waiting,
-                "darc_backend_ready": lambda: float(self.backend_ready),
-                "darc_shadows_running": lambda: self.shadows.running if self.shadows else 0,
-            }
-        )
-        self.probe = BackendProbe(mix.urls())
-        configured = [address.model for address in settings.addresses]
-        self.model_labels = ModelLabels([settings.model, settings.fallback_model, *configured])
         self._writer = CandidateWriter(settings, engine)
         self._chooser = Chooser(settings, engine)
-        self._audit_log: AuditLog | None = None
-        if settings.audit is not None:
-            self._audit_log = AuditLog(settings.audit, settings.audit_bytes)
+        self._audit_log = lasting.audit_log
         #: Tries requests out in the background; None where answers are chosen.
         self.shadows: Shadows | None = None
 
@@ -107,6 +86,7 @@ class Gateway:
             gate=self.gate,
             metrics=self.metrics,
             audit_log=self._audit_log,
+            use=self.lasting.shadow_use,
         )
         self.shadows = Shadows(self.settings, tools)
 
@@ -156,7 +136,7 @@ class Gateway:
     @property
     def backend_ready(self) -> bool:
         """Whether the backend can be reached, and has not failed too often."""
-        return self.probe.reachable and self.mix.ready()
+        return self.lasting.backend_ready
 
     @property
     def _forwards_key(self) -> bool:
@@ -258,15 +238,6 @@ class Gateway:
             darc = await self._describe(job, replies, outcome, model, log_fields)
             return {**to_client_places(darc, merged), "answer": outcome.answer}
 
-    async def listed_models(self) -> list[str]:
-        """Return the names of the models that the backend lists, asked with its own key.
-
-        Raises:
-            Problem: The backend does not say.
-        """
-        models = await self.mix.list_models(self.caller({}).headers)
-        return [str(model.get("id")) for model in models]
-
     async def run_in_worker(
         self, large: bool, function: Callable[..., Result], *arguments: Any
     ) -> Result:
@@ -282,13 +253,16 @@ class Gateway:
         result: Result = await self.engine.workers.compute(object(), function, *arguments)
         return result
 
-    async def aclose(self) -> None:
-        """Release everything."""
+    async def retire(self) -> None:
+        """Release what is not kept when the settings are read again."""
         if self.shadows is not None:
             await self.shadows.aclose()
         await self.engine.aclose()
-        await asyncio.to_thread(self.tracing.close)
-        await self.mix.aclose()
+
+    async def aclose(self) -> None:
+        """Release everything."""
+        await self.retire()
+        await self.lasting.aclose()
 
     async def _write_and_choose(
         self, request: ChatRequest, job: Job

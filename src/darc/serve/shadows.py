@@ -26,6 +26,7 @@ from darc.serve.shadow_row import StageCost, cost_of, same_answer, shadow_row
 from darc.types import Prompt
 from darc.web.problems import Problem
 from darc.web.request_gate import RequestGate
+from darc.web.shared_gate import SharedGate
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +53,16 @@ class AnsweredRequest:
     seconds: float
 
 
+@dataclass
+class ShadowUse:
+    """What trying out takes, counted over all readings of the settings."""
+
+    #: How many requests are being tried out.
+    running: int = 0
+    #: The tokens of all of them so far.
+    tokens: int = 0
+
+
 @dataclass(frozen=True)
 class ShadowTools:
     """What shadows are made with."""
@@ -62,9 +73,10 @@ class ShadowTools:
     write_and_choose: WriteAndChoose
     chooser: Chooser
     #: The live requests, which come first.
-    gate: RequestGate
+    gate: RequestGate | SharedGate
     metrics: Metrics
     audit_log: AuditLog | None
+    use: ShadowUse
 
 
 class _Skipped(Exception):
@@ -84,13 +96,7 @@ class Shadows:
         self._settings = settings
         self._tools = tools
         self._share = (settings.shadow or 0.0) / _PERCENT
-        self._running: set[asyncio.Task[None]] = set()
-        self._tokens = 0
-
-    @property
-    def running(self) -> int:
-        """How many shadows are being worked on."""
-        return len(self._running)
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def is_due(self, request: ChatRequest, request_id: str) -> bool:
         """Whether a request is to be tried out: a fixed share, by the hash of the request's id."""
@@ -98,24 +104,30 @@ class Shadows:
 
     def start(self, answered: AnsweredRequest) -> None:
         """Try a request out in the background; it returns at once and never raises."""
-        if self.running >= self._settings.shadow_active:
+        use = self._tools.use
+        if use.running >= self._settings.shadow_active:
             self._tools.metrics.count_shadow_end("dropped")
             return
         limit = self._settings.shadow_tokens
-        if 0 < limit <= self._tokens:
+        if 0 < limit <= use.tokens:
             self._tools.metrics.count_shadow_end("over_budget")
             return
         task = asyncio.create_task(self._run_safely(answered))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        use.running += 1
+        self._tasks.add(task)
+        task.add_done_callback(self._forget)
 
     async def aclose(self) -> None:
         """Cancel what runs, and release the connections."""
-        tasks = list(self._running)
+        tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._tools.mix.aclose()
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._tools.use.running -= 1
+        self._tasks.discard(task)
 
     async def _run_safely(self, answered: AnsweredRequest) -> None:
         """Try a request out, and count how that ended."""
@@ -166,7 +178,7 @@ class Shadows:
             replies, outcome = await self._tools.write_and_choose(request, job)
             costs["choosing"] = cost_of(job, time.perf_counter() - began)
         finally:
-            self._tokens += job.total_meter.tokens
+            self._tools.use.tokens += job.total_meter.tokens
         choice = replies[outcome.index]
         comparison = None
         if not same_answer(ordinary, choice):
@@ -176,7 +188,7 @@ class Shadows:
                 comparison = await self._compare(comparing_job, ordinary, choice)
                 costs["comparing"] = cost_of(comparing_job, time.perf_counter() - began)
             finally:
-                self._tokens += comparing_job.total_meter.tokens
+                self._tools.use.tokens += comparing_job.total_meter.tokens
         row = shadow_row(ordinary, comparison, costs)
         self._tools.metrics.count_shadow(row)
         await self._log(job, replies, outcome, row)

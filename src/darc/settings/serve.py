@@ -179,6 +179,14 @@ class ServeCommandSettings(
         text="the same as --backend, written as other commands take it",
         common=False,
     )
+    processes: int = option(
+        1,
+        "how many processes answer requests; limits and metrics hold for all of them together",
+        "N",
+        subject="files and processes",
+        ge=1,
+        le=64,
+    )
     make_key: str | None = option(
         None,
         "add a key for this client to the file of --api-keys, print the key, and end",

@@ -1,6 +1,10 @@
 """Connections with limits on the size of headers and on the time that a request takes to arrive."""
 
+import asyncio
 import json
+import socket
+import threading
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import uvicorn
@@ -8,6 +12,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from darc.settings.limits import ArrivalSettings
 from darc.web.problems import Problem
+from darc.web.signals import release_signals
 
 # uvicorn's server ticks ten times a second.
 _TICKS_BETWEEN_CHECKS = 5
@@ -144,11 +149,44 @@ class Connection(HttpToolsProtocol):  # type: ignore[misc]
 
 
 class Server(uvicorn.Server):  # type: ignore[misc]
-    """uvicorn's server, which checks the deadlines of all connections twice a second."""
+    """uvicorn's server, which checks the deadlines of all connections twice a second.
+
+    Attributes:
+        reload: Called soon after `hang_up`, in the event loop; None for nothing.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, reload: Callable[[], Coroutine[Any, Any, None]] | None = None
+    ) -> None:
+        """Make a server.
+
+        Args:
+            config: Its configuration.
+            reload: Reads the settings of the application again.
+        """
+        super().__init__(config)
+        self.reload = reload
+        self._must_reload = False
+        self._reloading: set[asyncio.Task[None]] = set()
+
+    def hang_up(self, *_: object) -> None:
+        """Have the settings read again; a handler of signals."""
+        self._must_reload = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and let signals come that were held back until they can be handled."""
+        await super().startup(sockets)
+        if threading.current_thread() is threading.main_thread():
+            release_signals()
 
     async def on_tick(self, counter: int) -> bool:
         """Check the connections; the result is whether to stop."""
         if counter % _TICKS_BETWEEN_CHECKS == 0:
             for connection in list(self.server_state.connections):
                 connection.check_deadlines(connection.loop.time())
+        if self._must_reload and self.reload is not None:
+            self._must_reload = False
+            task = asyncio.create_task(self.reload())
+            self._reloading.add(task)
+            task.add_done_callback(self._reloading.discard)
         return bool(await super().on_tick(counter))

@@ -1,7 +1,10 @@
 """Starting a service, and stopping it without dropping the requests that run."""
 
+import signal
 import socket
+from collections.abc import Callable, Coroutine
 from functools import partial
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -9,6 +12,9 @@ from starlette.types import ASGIApp
 from darc.errors import DarcError
 from darc.settings.limits import ArrivalSettings
 from darc.web.connections import Connection, Server
+
+#: Reads the settings of an application again.
+Reload = Callable[[], Coroutine[Any, Any, None]]
 
 _BACKLOG = 512
 _KEEP_ALIVE_SECONDS = 75
@@ -39,7 +45,12 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def make_server(app: ASGIApp, grace: float = 30.0, limits: ArrivalSettings | None = None) -> Server:
+def make_server(
+    app: ASGIApp,
+    grace: float = 30.0,
+    limits: ArrivalSettings | None = None,
+    reload: Reload | None = None,
+) -> Server:
     """Make a uvicorn server.
 
     Its access log is off, because the application writes one.
@@ -48,6 +59,7 @@ def make_server(app: ASGIApp, grace: float = 30.0, limits: ArrivalSettings | Non
         app: The application to serve.
         grace: How many seconds running requests have to end after SIGTERM.
         limits: Limits on the size and time of arriving requests.
+        reload: Reads the settings of the application again.
     """
     config = uvicorn.Config(
         app,
@@ -62,7 +74,7 @@ def make_server(app: ASGIApp, grace: float = 30.0, limits: ArrivalSettings | Non
         ws="none",
         lifespan="on",
     )
-    return Server(config)
+    return Server(config, reload)
 
 
 def serve(
@@ -70,6 +82,7 @@ def serve(
     listener: socket.socket,
     grace: float = 30.0,
     limits: ArrivalSettings | None = None,
+    reload: Reload | None = None,
 ) -> None:
     """Serve an application until SIGINT or SIGTERM.
 
@@ -78,11 +91,14 @@ def serve(
         listener: A socket that listens; it is closed at the end.
         grace: How many seconds running requests have to end after SIGTERM.
         limits: Limits on the size and time of arriving requests.
+        reload: Called at SIGHUP; None to end at it too.
 
     Raises:
         DarcError: The application could not start.
     """
-    server = make_server(app, grace, limits)
+    server = make_server(app, grace, limits, reload)
+    if reload is not None and hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, server.hang_up)
     try:
         server.run(sockets=[listener])
     finally:

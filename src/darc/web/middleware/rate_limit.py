@@ -1,15 +1,14 @@
 """Limits on what one client may ask for."""
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from darc.web.client_limits import ClientLimits, LocalClientLimits
 from darc.web.middleware.base import HttpMiddleware
 from darc.web.middleware.client import Client
 from darc.web.problems import too_many_requests
-from darc.web.rate_limiter import RateLimiter
 
 _CODE = "rate_limit_exceeded"
 
@@ -20,18 +19,17 @@ class RateLimitMiddleware(HttpMiddleware):
     Requests without a client (on public paths) are not counted.
     """
 
-    def __init__(self, app: ASGIApp, rate: float = 0.0, limiter: RateLimiter | None = None) -> None:
+    def __init__(self, app: ASGIApp, rate: float = 0.0, limits: ClientLimits | None = None) -> None:
         """Wrap an application.
 
         Args:
             app: The application.
             rate: Requests per minute of a client that has no limit of its own; 0 for any number.
-            limiter: Counts the requests of each client.
+            limits: Count the requests of each client.
         """
         super().__init__(app)
         self._rate = rate
-        self._limiter = limiter or RateLimiter()
-        self._active: Counter[str] = Counter()
+        self._limits = limits or LocalClientLimits()
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request if its client has not reached a limit."""
@@ -49,16 +47,13 @@ class RateLimitMiddleware(HttpMiddleware):
         Raises:
             Problem: With status 429.
         """
-        seconds_early = self._limiter.count_request(client.name, client.rate or self._rate)
+        seconds_early = self._limits.count_request(client.name, client.rate or self._rate)
         if seconds_early:
             raise too_many_requests("too many requests", _CODE, seconds_early)
-        if client.max_active and self._active[client.name] >= client.max_active:
+        if not self._limits.begin(client.name, client.max_active):
             message = f"more than {client.max_active} requests at a time"
             raise too_many_requests(message, _CODE, 1.0)
-        self._active[client.name] += 1
         try:
             yield
         finally:
-            self._active[client.name] -= 1
-            if not self._active[client.name]:
-                del self._active[client.name]
+            self._limits.end(client.name)

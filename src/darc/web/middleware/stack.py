@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from starlette.types import ASGIApp
 
 from darc.web.allowed_hosts import AllowedHosts
+from darc.web.client_limits import ClientLimits, LocalClientLimits
 from darc.web.keys import Keys
 from darc.web.middleware.access_log import AccessLogMiddleware, Observer
 from darc.web.middleware.client import ClientMiddleware
@@ -29,6 +30,8 @@ class Protection:
     keys: Keys = field(default_factory=Keys)
     #: Requests per minute of a client whose key has no limit; 0 for any number.
     rate: float = 0.0
+    #: Count the requests of each client.
+    limits: ClientLimits = field(default_factory=LocalClientLimits)
     #: The reverse proxies that are believed about the addresses of clients.
     proxies: TrustedProxies = field(default_factory=TrustedProxies)
     #: The paths that need no key, and that other sites may link to.
@@ -56,7 +59,7 @@ def protect(
     """
     # From the inside out: a request passes through the last one first.
     public_paths = frozenset(protection.public_paths)
-    app = RateLimitMiddleware(app, protection.rate)
+    app = RateLimitMiddleware(app, protection.rate, protection.limits)
     app = ClientMiddleware(app, protection.keys, protection.proxies, public_paths)
     app = OriginMiddleware(app, protection.hosts, public_paths, protection.all_linkable)
     app = MethodMiddleware(app)
