@@ -180,3 +180,26 @@ def test_a_run_is_audited_and_its_panel_probed(
     assert found["probes"]["calls"] == 11 * 3 * 5
     assert f"{11 * 3 * 5} calls" in printed.err
     assert 0 <= len(openai_server.received) - before - 11 * 3 * 5 <= 1
+
+
+def test_a_gateways_audit_log_is_audited_and_one_of_rewrites_refused(
+    tmp_path: Path, capsys: Out
+) -> None:
+    generator = np.random.default_rng(0)
+    rows = []
+    for number in range(15):
+        quality = generator.normal(5, 1.5, (3, 1))
+        grades = np.clip(np.round(quality + generator.normal(size=(3, 4))), 0, 10)
+        decision = {"prompt_id": "p", "candidates": [], "answer": "yes", "request_id": f"r{number}"}
+        scores = {"scorers": ["panel"], "scores": [grades.tolist()], "raters": ["a", "b", "c", "d"]}
+        rows.append({**decision, **scores})
+    log = tmp_path / "audit.jsonl"
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = audit(capsys, log)
+    assert found["raters"] == 4
+    assert found["prompts"] == 15
+    for row in rows:
+        del row["raters"]
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["diagnose", "--panel", str(log)]) == 2
+    assert "no panel" in capsys.readouterr().err
