@@ -111,6 +111,9 @@ def test_a_run_saves_calls_and_can_be_completed(
     shown = json.loads(capsys.readouterr().out)
     assert shown["index"] == decisions["q1"]["index"]
     assert shown["flags"] == decisions["q1"]["flags"]
+    assert shown["certainty"] == pytest.approx(decisions["q1"]["certainty"])
+    assert main(["show", str(folder), "q1"]) == 0
+    assert decisions["q1"]["certainty"]["words"] in capsys.readouterr().out
     asked = len(server.received)
     assert main([*command, "--json"]) == 0
     assert len(server.received) == asked

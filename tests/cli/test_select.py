@@ -438,3 +438,13 @@ def test_copied_rows_are_noted_and_counted_once(tmp_path: Path) -> None:
     ):
         assert json.loads(line)["explanation"] == json.loads(expected_line)["explanation"]
     assert "copied rows" in output.stderr
+
+
+def test_a_prompt_says_how_sure_its_choice_is(ratings_path: Path) -> None:
+    printed = darc("select", str(ratings_path), "--prompt", "q").stdout
+    assert "no other answer is clearly better" in printed
+    assert "is expected to average" in printed
+    assert "below the best answer" in printed
+    lines = darc("select", str(ratings_path), "--json").stdout.splitlines()
+    certainty = json.loads(lines[-1])["certainty"]
+    assert certainty["low"] < certainty["expected_mean"] < certainty["high"]

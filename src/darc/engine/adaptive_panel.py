@@ -64,17 +64,17 @@ def asks_adaptively(method: Method, scores: Scores) -> bool:
     return True
 
 
-def adaptive_asking(method: Method, prompt_id: str, scores: Scores) -> AdaptiveAsking | ListAsking:
+def adaptive_asking(method: Method, lot: str, scores: Scores) -> AdaptiveAsking | ListAsking:
     """What asks for the grades of one prompt.
 
     Args:
         method: How to decide.
-        prompt_id: The id of the prompt, by which its order of raters is drawn.
+        lot: What tells the prompt from others, by which its order of raters is drawn.
         scores: The grades so far.
     """
     _, n_candidates, n_raters = scores.values.shape
     model = asking_model(method, scores)
-    lots = uniforms(prompt_seeds(method.seed, [prompt_id]), n_raters)[0]
+    lots = uniforms(prompt_seeds(method.seed, [lot]), n_raters)[0]
     order = [int(place) for place in np.argsort(lots, kind="stable")]
     if scores.orders:
         return ListAsking(n_candidates, _balanced(order, scores.orders), model)

@@ -186,7 +186,9 @@ class DecisionSearch:
         """The rule's decision on the grades that were worth a call."""
         samples = self.samples
         scores = samples.scores.only(samples.active_scorers, remaining)
-        asking = adaptive_asking(method, samples.prompt.id, scores)
+        # Questions without an id of their own have an order of their own all the same.
+        lot = f"{samples.prompt.id}\0{samples.prompt.question}"
+        asking = adaptive_asking(method, lot, scores)
         while True:
             with samples.clock.stage("decide"):
                 pairs = await self._compute(asking.ask)

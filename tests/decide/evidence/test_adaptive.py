@@ -50,8 +50,9 @@ def test_a_high_price_ends_after_the_first_ratings_and_none_spends_everything() 
     generator = np.random.default_rng(1)
     ratings = generator.normal(size=(8, len(ORDER)))
     dear = AdaptiveAsking(8, ORDER, model(price=10.0))
-    run(dear, ratings)
-    assert dear.calls == 8
+    waves = run(dear, ratings)
+    assert [len(wave) for wave in waves[:2]] == [8, 1]
+    assert dear.calls <= 10
     free = AdaptiveAsking(8, ORDER, model(price=0.0))
     run(free, ratings)
     usual = AdaptiveAsking(8, ORDER, model())
@@ -59,13 +60,22 @@ def test_a_high_price_ends_after_the_first_ratings_and_none_spends_everything() 
     assert 8 < usual.calls < free.calls
 
 
-def test_a_clear_winner_needs_no_second_rating() -> None:
+def test_a_clear_winner_is_looked_at_twice() -> None:
     ratings = np.zeros((8, len(ORDER)))
     ratings[5] = 12.0
     asking = AdaptiveAsking(8, ORDER, model())
-    run(asking, ratings)
-    assert asking.calls == 8
+    waves = run(asking, ratings)
+    assert waves[1:] == [[(5, ORDER[1])]]
     assert asking.belief.mean.argmax() == 5
+
+
+def test_a_single_rating_that_is_far_off_does_not_win() -> None:
+    ratings = np.zeros((8, len(ORDER)))
+    ratings[5, ORDER[0]] = 12.0
+    ratings[5, ORDER[1:]] = -13.0
+    asking = AdaptiveAsking(8, ORDER, model())
+    run(asking, ratings)
+    assert asking.belief.mean.argmax() != 5
 
 
 def test_who_gives_no_rating_is_passed_over() -> None:

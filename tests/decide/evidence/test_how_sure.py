@@ -101,3 +101,15 @@ def test_a_calibration_tells_the_noise_of_single_ratings() -> None:
     sure = darc.select([[5.0], [9.0]], calibration=calibration, sample="rater").how_sure
     assert sure is not None
     assert sure.probability > 0.7
+
+
+def test_the_sentence_has_the_average_its_interval_and_the_regret() -> None:
+    decision = darc.select([[5, 4, 5, 4], [3, 4, 5, 4]], scale="1-5")
+    sure = decision.how_sure
+    assert sure is not None
+    sentence = decision.sure_sentence
+    assert sure.in_words() in sentence
+    for number in (sure.expected_mean, sure.low, sure.high):
+        assert f"{number:.3g}" in sentence
+    assert f"{sure.expected_regret:.2f} below" in sentence
+    assert decision.to_dict()["certainty"]["expected_regret"] == sure.expected_regret

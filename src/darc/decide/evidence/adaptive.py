@@ -13,6 +13,8 @@ from darc.typing import Array, Integers
 #: A candidate and a rater of it.
 Pair = tuple[int, int]
 
+# The choice has at least so many ratings: one alone may be far off where noise has heavy tails.
+LEADER_RATINGS = 2
 # Raters who rate all candidates in one call are asked so many at a time.
 RATERS_AT_ONCE = 2
 _DRAWS = 1000
@@ -35,9 +37,9 @@ class AskingModel:
 class AdaptiveAsking:
     """Asks for ratings of one prompt's K candidates until none is worth its price.
 
-    Every candidate is rated by the first rater of the prompt's order; a candidate's next rating
-    comes from the next rater in the order. So candidates that compete have raters in common, and
-    nobody rates a candidate twice.
+    Every candidate is rated by the first rater of the prompt's order, and the one that is chosen by
+    the second as well; a candidate's next rating comes from the next rater in the order. So
+    candidates that compete have raters in common, and nobody rates a candidate twice.
     """
 
     def __init__(self, n_candidates: int, order: Sequence[int], model: AskingModel) -> None:
@@ -98,7 +100,13 @@ class AdaptiveAsking:
         size = most or max(1, len(self._asked) // WAVE_SHARE)
         limits = WaveLimits(size, room[None], price=self._model.price)
         wave = next_wave(belief, self._model.noise.rating, limits)
-        return [int(candidate) for candidate in wave[:, 1]]
+        if len(wave):
+            return [int(candidate) for candidate in wave[:, 1]]
+        leader = int(belief.mean[0].argmax())
+        is_single = np.isfinite(self.ratings[leader]).sum() < LEADER_RATINGS
+        if is_single and room[leader] > 0:
+            return [leader]
+        return []
 
 
 class ListAsking:

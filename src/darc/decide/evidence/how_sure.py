@@ -52,14 +52,15 @@ class HowSure:
         return f"about {tenths} in 10 that no other answer is clearly better"
 
     def sentence(self, name: str) -> str:
-        """How sure the choice is, and what its mean is expected to be.
+        """How sure the choice is, what its mean is expected to be, and by how much to be beaten.
 
         Args:
             name: What the chosen answer is called.
         """
         return (
             f"How sure: {self.in_words()}. With many more raters, {name} is expected to "
-            f"average {self.expected_mean:.3g} ({self.low:.3g} to {self.high:.3g})."
+            f"average {self.expected_mean:.3g} ({self.low:.3g} to {self.high:.3g}), "
+            f"{self.expected_regret:.2f} below the best answer."
         )
 
 

@@ -41,7 +41,9 @@ function unhappyLines(decision, list) {
 function sureSentence({ certainty }) {
   if (!certainty) return "";
   const [mean, low, high] = [certainty.expected_mean, certainty.low, certainty.high].map((x) => x.toPrecision(3));
-  return `How sure: ${certainty.words}. With many more raters it is expected to average ${mean} (${low} to ${high}).`;
+  const regret = certainty.expected_regret.toFixed(2);
+  const average = `With many more raters it is expected to average ${mean} (${low} to ${high}), ${regret} below the best answer.`;
+  return `How sure: ${certainty.words}. ${average}`;
 }
 
 /** Show the answer and why it was chosen. */
