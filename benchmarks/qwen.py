@@ -32,6 +32,7 @@ from darc.parts.scorers import normalise_scores
 from darc.parts.scorers.base import Pair
 from darc.parts.scorers.judge import Judge
 from darc.registry import scorers
+from darc.settings.choices import Acceptance
 from darc.train.head import read_pairs
 from darc.types import Message, Prompt
 
@@ -208,8 +209,8 @@ def rewrite_tables(model: ChatModel, state: Path, data: Path, number: int) -> li
     """How many rewrites are accepted, and whether sensitivity goes with people's disagreement."""
     rewriter = LlmRewriter(model)
     journal = Journal(state / "rewrites.jsonl")
-    levels = ("strict",)
-    counts: dict[tuple[str, str], Counter[str]] = {}
+    levels: tuple[Acceptance, ...] = ("paper", "strict")
+    counts: dict[tuple[Acceptance, str], Counter[str]] = {}
     measured: dict[str, list[tuple[float, float]]] = {level: [] for level in levels}
     for place, answer in enumerate(best_answers(data, number), start=1):
         rewrites = {
@@ -231,7 +232,7 @@ def rewrite_tables(model: ChatModel, state: Path, data: Path, number: int) -> li
             for family, proposals in rewrites.items():
                 reasons = counts.setdefault((level, family), Counter())
                 for text in proposals:
-                    reason = rejection_reason(answer.text, text, family)
+                    reason = rejection_reason(answer.text, text, family, acceptance=level)
                     if reason is None and text in texts:
                         reason = "duplicate"
                     reasons[reason or "accepted"] += 1
@@ -243,7 +244,9 @@ def rewrite_tables(model: ChatModel, state: Path, data: Path, number: int) -> li
     return [_acceptance_table(model, counts), _correlation_table(model, measured)]
 
 
-def _acceptance_table(model: ChatModel, counts: dict[tuple[str, str], Counter[str]]) -> Table:
+def _acceptance_table(
+    model: ChatModel, counts: dict[tuple[Acceptance, str], Counter[str]]
+) -> Table:
     rows: list[list[object]] = []
     for (level, family), reasons in counts.items():
         total = sum(reasons.values())

@@ -15,6 +15,7 @@ TOTALS: dict[str, Any] = {
     "calls_saved": 0,
     "accepted": 0,
     "refused": {},
+    "rewrites": [],
     "clipped": 0.0,
     "complete": True,
     "cost": {"generate": {"seconds": 3.0, "answers": 9}, "decide": {"seconds": 1.0}},
@@ -41,6 +42,16 @@ def test_rewrites_are_counted_with_the_reasons_of_refusals(
     assert "rewrites" not in printed(capsys)
     text = printed(capsys, accepted=3, refused={"meaning": 1})
     assert "3 accepted (75%), 1 refused (meaning 1)" in text
+
+
+def test_rewrites_are_counted_by_family_and_rewriter(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"family": "style", "rewriter": "llm", "accepted": 3, "refused": {"length": 1}},
+        {"family": "targeted", "rewriter": "llm", "accepted": 0, "refused": {"name": 2}},
+    ]
+    lines = printed(capsys, rewrites=rows).splitlines()
+    assert "style rewrites by llm: 3 accepted (75%), 1 refused (length 1)" in lines
+    assert "targeted rewrites by llm: 0 accepted (0%), 2 refused (name 2)" in lines
 
 
 def test_flags_unhappy_raters_and_what_was_left_out_are_printed(

@@ -43,16 +43,24 @@ def _choices_sentence(totals: dict[str, Any]) -> str:
 
 def _print_rewrites(totals: dict[str, Any]) -> None:
     """Print how many rewrites were accepted, and why the others were not."""
-    accepted = totals["accepted"]
-    refused = sum(totals["refused"].values())
-    if not accepted + refused:
-        return
-    line = f"rewrites: {accepted} accepted ({accepted / (accepted + refused):.0%}), "
-    line += f"{refused} refused"
-    reasons = ", ".join(f"{name} {count}" for name, count in totals["refused"].items())
-    if reasons:
-        line += f" ({reasons})"
-    print(line)
+    rows = totals["rewrites"]
+    if not rows:
+        # A run of an earlier version, whose seals do not divide them.
+        rows = [{"accepted": totals["accepted"], "refused": totals["refused"]}]
+    for row in rows:
+        accepted = row["accepted"]
+        refused = sum(row["refused"].values())
+        if not accepted + refused:
+            continue
+        title = "rewrites"
+        if "family" in row:
+            title = f"{row['family']} rewrites by {row['rewriter']}"
+        line = f"{title}: {accepted} accepted ({accepted / (accepted + refused):.0%}), "
+        line += f"{refused} refused"
+        reasons = ", ".join(f"{name} {count}" for name, count in row["refused"].items())
+        if reasons:
+            line += f" ({reasons})"
+        print(line)
 
 
 def _print_cost(stages: dict[str, dict[str, float]]) -> None:

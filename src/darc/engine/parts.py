@@ -93,6 +93,7 @@ class Parts(RewriteSettings):
             max_attempts=self.max_attempts,
             similarity=self._similarity(),
             find_entities=self._entity_finder(),
+            acceptance=self.acceptance,
         )
 
     def with_fixed_embeddings(self, tools: Tools) -> "Parts":

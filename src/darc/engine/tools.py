@@ -16,6 +16,7 @@ from darc.parts.scorers.base import Embedder, Pair
 from darc.parts.scorers.judge import Judge
 from darc.parts.scorers.panel import Panel
 from darc.parts.scorers.panel_settings import PAIRWISE
+from darc.settings.choices import Acceptance
 from darc.types import Candidate, Message, Prompt, Scores
 from darc.typing import Array
 
@@ -58,6 +59,8 @@ class Tools:
     similarity: Similarity | None = None
     #: Rejects rewrites that name other people or places than the original.
     find_entities: Entities | None = None
+    #: Which checks a rewrite must pass; None for those that the rewriter needs.
+    acceptance: Acceptance | None = None
 
     def __post_init__(self) -> None:
         """Refuse to work without scorers, or with two that cannot be told apart."""
@@ -207,6 +210,7 @@ class Tools:
             similarity=self.similarity,
             min_similarity=_LEAST_SIMILARITY,
             find_entities=self.find_entities,
+            acceptance=self.acceptance or self.rewriter.acceptance,
             **options,
         )
 

@@ -13,6 +13,7 @@ from darc.models.completion import Report
 from darc.parts.generators.base import Generator, SamplingParameters
 from darc.parts.rewriters.base import Rewriter
 from darc.parts.scorers.base import Pair, Scorer
+from darc.settings.choices import Acceptance
 from darc.types import Candidate, Prompt
 from darc.typing import Array
 
@@ -153,6 +154,8 @@ class ReadyRewriter(ReadyPart):
 
     def __init__(self, part: Rewriter) -> None:
         super().__init__(part)
+        #: Which checks its rewrites must pass, unless the user says otherwise.
+        self.acceptance = _acceptance_of(part)
 
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
         """Propose up to `count` rewrites of a text."""
@@ -167,6 +170,11 @@ class ReadyRewriter(ReadyPart):
             self.part, "rewrite", prompt, text, count, family, seed
         )
         return proposals
+
+
+def _acceptance_of(rewriter: Rewriter) -> Acceptance:
+    level: Acceptance = getattr(rewriter, "acceptance", "strict")
+    return level
 
 
 def as_ready_scorer(scorer: Scorer | ReadyScorer) -> ReadyScorer:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from darc.errors import InputError, UnknownName
+from darc.settings.choices import Acceptance
 from darc.settings.evaluate import JudgingSettings
 from darc.settings.generation import GenerationSettings
 from darc.settings.method import RiskSettings
@@ -48,6 +49,8 @@ class RewritesConfig(SettingsModel):
     rewriter: str = "llm"
     n_aug: int = same_option(RewriteSettings, "n_aug")
     max_attempts: int | None = same_option(RewriteSettings, "max_attempts")
+    #: Which checks a rewrite must pass; the paper's for the rewriter "llm".
+    acceptance: Acceptance | None = same_option(RewriteSettings, "acceptance")
     #: The family of the main tables.
     family: Family = "style"
     #: The families that are compared.

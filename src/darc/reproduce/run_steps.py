@@ -129,6 +129,7 @@ class RunSteps:
             "rewriter": rewriter_of(self._experiment, generator),
             "n_aug": rewrites.n_aug,
             "max_attempts": rewrites.max_attempts,
+            "acceptance": rewrites.acceptance,
             "family": family,
         }
 

@@ -46,6 +46,7 @@ def make_manifest(digest: str, engine: Engine) -> dict[str, Any]:
             **_attributes(engine.parts, "rewriter", "n_aug", "family", "entities"),
             **_attributes(engine.parts, "include_original", "max_attempts"),
             "version": engine.tools.rewriter.version,
+            "acceptance": engine.parts.acceptance or engine.tools.rewriter.acceptance,
             "guard": engine.tools.similarity is not None,
         },
         "scorers": _scorer_settings(engine),

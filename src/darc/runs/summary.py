@@ -9,8 +9,10 @@ from darc.runs.folder import RunFolder
 from darc.runs.records import read_scores
 from darc.runs.shard import Shard
 
-# The totals of a shard: sums of numbers, counts, flags by name, and rejected rewrites by reason.
-_TOTALS = ("sums", "counts", "flags", "refused")
+# The totals of a shard: sums of numbers, counts, flags by name, rejected rewrites by reason, and
+# all rewrites by what became of them, their family and their rewriter.
+_TOTALS = ("sums", "counts", "flags", "refused", "rewrites")
+_ACCEPTED = "accepted"
 # The numbers of a choice that are averaged.
 _STATISTICS = ("value", "mean", "sigma")
 # What is counted in each stage, in the order of the stages.
@@ -54,6 +56,7 @@ def summarize_run(folder: RunFolder, method: Method) -> dict[str, Any]:
         "calls_saved": counts["calls_saved"],
         "accepted": counts["accepted"],
         "refused": dict(totals["refused"].most_common()),
+        "rewrites": _rewrite_rows(totals["rewrites"]),
         "clipped": sums["clipped"] / max(1, counts["prompts"]),
         "complete": bool(folder.manifest().get("complete")),
         "cost": sum_costs(folder.shards()),
@@ -66,6 +69,7 @@ def shard_totals(shard: Shard) -> dict[str, dict[str, Any]]:
     counts: Counter[str] = Counter()
     flags: Counter[str] = Counter()
     refused: Counter[str] = Counter()
+    rewrites: Counter[str] = Counter()
     kept_files = shard.kept
     # Sums are rounded, so they are always made in one order, whichever prompt was done first.
     for prompt_id, row in sorted(shard.rows("decisions.jsonl").items()):
@@ -79,15 +83,42 @@ def shard_totals(shard: Shard) -> dict[str, dict[str, Any]]:
                 counts["saved"] += row["saved"]
     if "variants.jsonl" in kept_files:
         variants_rows = shard.rows("variants.jsonl").values()
-        counts["accepted"] += sum(len(row["variants"]) for row in variants_rows)
+        for row in variants_rows:
+            counts["accepted"] += len(row["variants"])
+            rewrites.update(_rewrite_key(_ACCEPTED, variant) for variant in row["variants"])
         for row in shard.rows("rejected.jsonl").values():
-            refused.update(rejection["reason"].split(":", 1)[0] for rejection in row["rejected"])
+            for rejection in row["rejected"]:
+                reason = rejection["reason"].split(":", 1)[0]
+                refused[reason] += 1
+                rewrites[_rewrite_key(reason, rejection)] += 1
     return {
         "sums": dict(sorted(sums.items())),
         "counts": dict(sorted(counts.items())),
         "flags": dict(sorted(flags.items())),
         "refused": dict(sorted(refused.items())),
+        "rewrites": dict(sorted(rewrites.items())),
     }
+
+
+def _rewrite_key(fate: str, row: Mapping[str, Any]) -> str:
+    """A key of the totals; the name of the rewriter comes last, since it may hold anything."""
+    return f"{fate}|{row['family']}|{row['rewriter']}"
+
+
+def _rewrite_rows(totals: "Counter[str]") -> list[dict[str, Any]]:
+    """What became of the rewrites of each family and rewriter, the most frequent reason first."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for key, count in totals.most_common():
+        fate, family, rewriter = key.split("|", 2)
+        row = rows.setdefault(
+            (family, rewriter),
+            {"family": family, "rewriter": rewriter, "accepted": 0, "refused": {}},
+        )
+        if fate == _ACCEPTED:
+            row["accepted"] += count
+        else:
+            row["refused"][fate] = count
+    return [rows[key] for key in sorted(rows)]
 
 
 def sum_costs(shards: Iterable[Shard]) -> dict[str, dict[str, float]]:

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+from darc.settings.choices import Acceptance
 from darc.settings.generation import SPEC
 from darc.settings.model import SettingsModel, option
 
@@ -24,6 +25,12 @@ class RewriteSettings(SettingsModel):
     )
     family: Literal["style", "targeted", "hybrid"] = option(
         "style", "which kind of rewrites to make"
+    )
+    acceptance: Acceptance | None = option(
+        None,
+        "which checks a rewrite must pass: paper (length, numerals, dates, addresses and names, "
+        "and no duplicates) or strict (also that nothing is added, left out, negated or swapped, "
+        "and that the meaning is close) (default: paper for the rewriter llm, strict for others)",
     )
     entities: str = option(
         "", "a model that finds the names in rewrites, so that none is changed", "MODEL"

@@ -27,6 +27,8 @@ _WEEKDAY = re.compile(r"\b(?:" + "|".join(name.capitalize() for name in WEEKDAYS
 _DATE_SIGNS = tuple({name.capitalize()[:3] for name in (*MONTHS, *WEEKDAYS)})
 # Without a day, these are mostly other words.
 _AMBIGUOUS_MONTHS = frozenset({"May", "March", "Mar", "Jan", "Dec", "Sep"})
+_NUMERAL = re.compile(r"\d(?:[\d.,:/]*\d)?")
+_THOUSANDS_COMMA = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NOT_NAMES = frozenset({"i", "ai", "ok", "tv"}).union(MONTHS, WEEKDAYS)
 
 
@@ -63,8 +65,29 @@ def same_facts(kind: str) -> Filter:
     return refuse
 
 
+_same_numbers = same_facts("number")
+
+
 def _of_kind(counts: Counter[tuple[str, str]], kind: str) -> Counter[str]:
     return Counter({key: count for (fact_kind, key), count in counts.items() if fact_kind == kind})
+
+
+def same_numerals(original: Reading, rewrite: Reading, family: str) -> str | None:
+    """Reject other numerals than the original's.
+
+    The numerals are compared as they are written. Where they differ, numbers in words count too, so
+    that "3" may become "three".
+    """
+    before = Counter(find_numerals(original))
+    after = Counter(find_numerals(rewrite))
+    if before == after or _same_numbers(original, rewrite, family) is None:
+        return None
+    return describe_difference("number", before, after)
+
+
+def find_numerals(reading: Reading) -> list[str]:
+    """Find numbers in digits, without the commas between thousands."""
+    return [_THOUSANDS_COMMA.sub("", match.group()) for match in _NUMERAL.finditer(reading.prose)]
 
 
 def same_names(original: Reading, rewrite: Reading, family: str) -> str | None:

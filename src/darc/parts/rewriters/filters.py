@@ -18,11 +18,13 @@ from darc.parts.rewriters.fact_filters import (
     find_quotations,
     same_facts,
     same_names,
+    same_numerals,
     same_texts,
 )
 from darc.parts.rewriters.layout import without_any_heading
 from darc.parts.rewriters.phrasing import COURTESIES
 from darc.parts.rewriters.role_filter import refuse_swapped_roles
+from darc.settings.choices import Acceptance
 
 # Computes the similarities of pairs of texts, (pairs,).
 Similarity = Callable[[Sequence[tuple[str, str]]], ArrayLike]
@@ -39,9 +41,18 @@ _LENGTH_RANGES = {"style": (0.9, 1.1), "targeted": (0.35, 1.1)}
 # much may always change.
 _SLACK_WORDS = 2
 _SLACK_CHARACTERS = 12
+# The paper's range has no slack; a text of less than ten words may still change by one.
+_SLACK_WORDS_OF_PAPER = 1
 
 _refuse_other_addresses = same_texts("address", find_addresses)
-#: The filters by name, in the order in which they are tried.
+#: The filters of the acceptance level "paper", in the order in which they are tried.
+PAPER_FILTERS: dict[str, Filter] = {
+    "addresses": _refuse_other_addresses,
+    "numerals": same_numerals,
+    "dates": same_texts("date", find_dates),
+    "names": same_names,
+}
+#: Those of the level "strict".
 FILTERS: dict[str, Filter] = {
     "code": same_texts("code", find_code),
     "addresses": _refuse_other_addresses,
@@ -61,7 +72,11 @@ FILTERS: dict[str, Filter] = {
 
 
 def rejection_reason(
-    original: str, rewrite: str, family: str = "style", find_entities: Entities | None = None
+    original: str,
+    rewrite: str,
+    family: str = "style",
+    find_entities: Entities | None = None,
+    acceptance: Acceptance = "strict",
 ) -> str | None:
     """Judge a rewrite.
 
@@ -71,6 +86,8 @@ def rejection_reason(
         family: The simple family of the rewrite, "style" or "targeted".
         find_entities: Finds the named entities of a text, which must be the same; None to leave
             that check out.
+        acceptance: Which checks are made: "paper" (length, addresses, numerals, dates and names) or
+            "strict".
 
     Returns:
         Why the rewrite is rejected, or None if every filter lets it pass.
@@ -79,6 +96,11 @@ def rejection_reason(
         return DUPLICATE_OF_ORIGINAL
     before = _cached_reading(original)
     after = Reading(rewrite)
+    if acceptance == "paper":
+        reason = _paper_rejection(before, after, family)
+        if reason is not None or find_entities is None:
+            return reason
+        return entity_rejection(original, rewrite, find_entities)
     reason = length_rejection(before, after, family)
     if reason is None:
         # A courtesy may go, but not one that says where to write to.
@@ -96,6 +118,26 @@ def rejection_reason(
     if find_entities is None:
         return None
     return entity_rejection(original, rewrite, find_entities)
+
+
+def _paper_rejection(original: Reading, rewrite: Reading, family: str) -> str | None:
+    """Judge a rewrite by the paper's checks alone.
+
+    The paper does not say in what length is measured. A paraphrase of a short text often has some
+    words more or fewer and as many characters, so that one of the two in range is enough.
+    """
+    slack = _SLACK_WORDS_OF_PAPER
+    reason = _size_rejection("words", original.size, rewrite.size, slack, family)
+    characters_before = len(original.text)
+    characters_after = len(rewrite.text)
+    by_characters = _size_rejection("characters", characters_before, characters_after, 0, family)
+    if reason is not None and by_characters is not None:
+        return reason
+    for refuse in PAPER_FILTERS.values():
+        reason = refuse(original, rewrite, family)
+        if reason is not None:
+            return reason
+    return None
 
 
 # Every rewrite of an original asks for it again.

@@ -13,6 +13,7 @@ from darc.models.remote.address import KEY_ENV
 from darc.models.remote.openai import OpenAIModel
 from darc.parts.rewriters.families import derive_seed, split_family
 from darc.registry import rewriter
+from darc.settings.choices import Acceptance
 from darc.types import Message, Prompt
 
 # How many candidates a server may rewrite at the same time.
@@ -39,6 +40,8 @@ class LlmRewriter(ChatUser):
     """
 
     name = "llm"
+    #: A model that paraphrases freely passes the strict checks of the rule rewriter hardly ever.
+    acceptance: Acceptance = "paper"
 
     def __init__(
         self,

@@ -25,6 +25,7 @@ from darc.parts.rewriters.filters import (
     rejection_reason,
     similarity_rejection,
 )
+from darc.settings.choices import Acceptance
 from darc.types import Candidate, Prompt, Rejection, Variant
 
 # How many proposals are judged per wanted rewrite, unless the caller says otherwise.
@@ -104,6 +105,7 @@ class RewriteOptions(TypedDict, total=False):
     similarity: Similarity | None
     min_similarity: float
     find_entities: Entities | None
+    acceptance: Acceptance
 
 
 def rewrite_candidate(
@@ -208,6 +210,8 @@ class CandidateRewriting:
     min_similarity: float = MIN_SIMILARITY
     #: Finds the named entities of a text; None to leave that check out.
     find_entities: Entities | None = None
+    #: Which checks a rewrite must pass. The level "paper" does not look at similarities.
+    acceptance: Acceptance = "strict"
     _stages: list[_Stage] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -223,6 +227,10 @@ class CandidateRewriting:
             _Stage(share.family, share.number, attempts.number)
             for share, attempts in zip(shares, attempt_shares, strict=True)
         ]
+
+    @property
+    def _compares_meaning(self) -> bool:
+        return self.similarity is not None and self.acceptance == "strict"
 
     def step(self, state: RewritingState) -> None:
         """Judge one proposal, draw, or go on to the next stage."""
@@ -315,8 +323,10 @@ class CandidateRewriting:
             )
 
     def _rejection_reason(self, proposal: _Proposal, family: str) -> str | None:
-        reason = rejection_reason(self.candidate.text, proposal.text, family, self.find_entities)
-        if reason is None and self.similarity is not None:
+        reason = rejection_reason(
+            self.candidate.text, proposal.text, family, self.find_entities, self.acceptance
+        )
+        if reason is None and self._compares_meaning:
             reason = similarity_rejection(proposal.similarity, self.min_similarity)
         return reason
 
@@ -325,7 +335,7 @@ class CandidateRewriting:
         new_texts = list(
             dict.fromkeys(text for text in proposals if normalise_spaces(text) not in seen)
         )
-        if self.similarity is None or not new_texts:
+        if self.similarity is None or not self._compares_meaning or not new_texts:
             return [_Proposal(text, 1.0) for text in proposals]
         pairs = [(self.candidate.text, text) for text in new_texts]
         values = np.asarray(self.similarity(pairs), dtype=np.float64)
