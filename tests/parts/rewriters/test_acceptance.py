@@ -114,7 +114,7 @@ def test_the_level_decides_what_a_run_accepts() -> None:
             candidate,
             1,
             _Paraphraser(),
-            acceptance=acceptance,  # type: ignore[typeddict-item]
+            acceptance=acceptance,
             similarity=lambda pairs: [0.0] * len(pairs),
         )
         counts[acceptance] = len(rewrites.variants)
