@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -19,6 +20,8 @@ K = 8
 SEQUENTIAL = 40
 REQUESTS = 64
 CLIENTS = 32
+# How often one process and two are measured, in turn.
+PROCESS_ROUNDS = 3
 MESSAGES = [{"role": "user", "content": "Why are there two tides a day?"}]
 GOALS = {"added": 5.0, "chosen": 120.0, "rate": 60.0}
 # A panel takes two round trips, and 15 ms besides the backend's.
@@ -99,9 +102,16 @@ async def measured(url: str, backend: str, body: dict[str, Any]) -> dict[str, fl
 
 @contextlib.contextmanager
 def served(
-    latency: float, k: int, source: Path | None = None, panel: tuple[str, ...] | None = None
+    latency: float,
+    k: int,
+    source: Path | None = None,
+    panel: tuple[str, ...] | None = None,
+    more: tuple[str, ...] = (),
 ) -> Iterator[tuple[str, str]]:
-    """The addresses of a gateway with a judge or a panel, and of the backend that both use."""
+    """The addresses of a gateway with a judge or a panel, and of the backend that both use.
+
+    `more` are further options of the gateway.
+    """
     with started("-m", "tests.fakes.fast_server", str(latency)) as port:
         backend = f"http://127.0.0.1:{port}"
         judge = f"judge:fake@{backend},concurrency=512,key_env="
@@ -113,6 +123,7 @@ def served(
             command += ["--scorer", judge, "--n-aug", "0", "--rule", "mean", "--no-guard"]
         else:
             command += ["--panel", judge, *panel]
+        command += more
         with started(*command, source=source) as first_line:
             gateway = first_line.rpartition(" ")[2].removesuffix("/v1")
             _ready(gateway)
@@ -175,6 +186,33 @@ def its_hub_figures() -> dict[str, float] | None:
     return figures
 
 
+def rates_by_processes() -> Table:
+    """Requests per second with one process and with two, measured in turn.
+
+    The backend answers at once and a judge decides among few answers, so that it is the gateway
+    that limits the rate, as far as there are cores beside those of the clients and the backend.
+    """
+    rates: dict[int, list[float]] = {1: [], 2: []}
+    body: dict[str, Any] = {"model": "fake", "messages": MESSAGES, "darc": {"k": 2}}
+    for _ in range(PROCESS_ROUNDS):
+        for processes, found in rates.items():
+            options = ("--processes", str(processes))
+            with served(0.0, 2, more=options) as (gateway, backend):
+                found.append(asyncio.run(measured(gateway, backend, body))["rate"])
+    medians = {processes: statistics.median(found) for processes, found in rates.items()}
+    rows: list[list[object]] = [
+        [processes, f"{medians[processes]:.1f}", " ".join(f"{rate:.1f}" for rate in found)]
+        for processes, found in rates.items()
+    ]
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    note = (
+        f"two processes answer {medians[2] / medians[1]:.2f} times as many; {os.cpu_count()} "
+        f"cores, which clients and backend share; load average at the end {load}"
+    )
+    title = f"a backend that answers at once, k = 2 and a judge, {CLIENTS} clients"
+    return Table(title, ["processes", "requests/s", "each round"], rows, note)
+
+
 def run() -> list[Table]:
     with served(LATENCY, K) as (gateway, backend):
         body: dict[str, Any] = {"model": "fake", "messages": MESSAGES}
@@ -210,7 +248,7 @@ def run() -> list[Table]:
     )
     header = ["", "p50 ms", "p95 ms", "requests/s", "backend calls"]
     note = "; ".join(notes) + f"; {os.cpu_count()} cores, client and backend included"
-    return [Table(title, header, rows, note)]
+    return [Table(title, header, rows, note), rates_by_processes()]
 
 
 def _at_most(name: str, value: float, limit: float) -> str:

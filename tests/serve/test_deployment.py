@@ -216,5 +216,5 @@ def test_caddy_accepts_the_example(tmp_path: Path) -> None:
     environment: dict[str, Any] = {**os.environ, "HOME": str(tmp_path)}
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         environment[name] = str(tmp_path)
-    command = [caddy, "validate", "--adapter", "caddyfile", "--config", DEPLOY / "Caddyfile"]
+    command = [caddy, "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
     subprocess.run(command, check=True, env=environment)
