@@ -28,7 +28,7 @@ class DecidingSettings(CautionSettings, StandardsSettings):
 class SourcesSettings(DecidingSettings, SystemSettings, TextsSettings):
     """Which decisions are looked at."""
 
-    also_common: ClassVar[tuple[str, ...]] = ("calibration", "texts")
+    also_common: ClassVar[tuple[str, ...]] = ("calibration", "texts", "threshold")
 
     sources: tuple[Path, ...] = option(
         ...,
@@ -57,13 +57,13 @@ class PageSettings(SettingsModel):
 class ViewSettings(SourcesSettings, PageSettings, CommandSettings):
     """The options of `darc view`."""
 
-    also_common: ClassVar[tuple[str, ...]] = ("calibration", "texts")
+    also_common: ClassVar[tuple[str, ...]] = ("calibration", "texts", "threshold")
 
 
 class DiffSettings(SourcesSettings, JsonSettings, CommandSettings):
     """The options of `darc diff`."""
 
-    also_common: ClassVar[tuple[str, ...]] = ("calibration", "texts")
+    also_common: ClassVar[tuple[str, ...]] = ("calibration", "texts", "threshold")
 
     limit: int = same_option(
         SelectOutputSettings,
