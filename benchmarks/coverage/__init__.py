@@ -8,6 +8,8 @@ from benchmarks.coverage import (
     certificates,
     comparisons,
     diagnoses,
+    disagreements,
+    evaluations,
     judged_means,
     panels,
 )
@@ -20,6 +22,8 @@ SIMULATIONS: tuple[Simulation, ...] = (
     *comparisons.SIMULATIONS,
     *calibrations.SIMULATIONS,
     *diagnoses.SIMULATIONS,
+    *evaluations.SIMULATIONS,
+    *disagreements.SIMULATIONS,
     *certainty.SIMULATIONS,
     *judged_means.SIMULATIONS,
     *panels.SIMULATIONS,

@@ -105,14 +105,15 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
 
     observed = differences(np.ones((1, among.shape[1])))[0]
     resamples = resample(differences, contest.counts)
+    prompts = round(count_prompts(among))
     return Verdict(
         source=contest.ratings.name,
         subset=subset,
-        prompts=round(count_prompts(among)),
+        prompts=prompts,
         methods=contest.methods,
         measures=("tradeoff", contest.settings.tail_name),
         delta=observed,
-        margin=noise_band(observed, resamples, size),
+        margin=noise_band(observed, resamples, size, prompts),
         low=interval(resamples)[0],
         mean=mean_over_prompts(contest.reward - contest.reward[:, :1], among),
     )

@@ -42,7 +42,7 @@ def gains(
     observed = differences(statistic(np.ones((1, prompts))), size)[0]
     counts = draw_counts(prompts, draws, seed)
     resamples = resample(lambda part: differences(statistic(part), size), counts)
-    margin = noise_band(observed, resamples, np.asarray(size))
+    margin = noise_band(observed, resamples, np.asarray(size), prompts)
     return Gains(observed, observed - margin, observed + margin)
 
 
