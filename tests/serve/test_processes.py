@@ -137,13 +137,14 @@ def test_a_killed_process_loses_only_what_it_was_doing(openai_server: FakeServer
 
 @pytest.mark.slow
 def test_places_of_a_killed_process_are_free_again(openai_server: FakeServer) -> None:
-    openai_server.latency = 2.0
+    openai_server.latency = 5.0
     with served(*TWO, "--backend", openai_server.url, "--active", "2") as gateway:
         url = f"{gateway.url}/v1/chat/completions"
 
         async def kill_all_meanwhile() -> list[int]:
             asking = asyncio.create_task(post_all(url, 2, ONE))
-            await asyncio.sleep(0.7)
+            while openai_server.busy < 2:
+                await asyncio.sleep(0.02)
             for worker in gateway.workers():
                 os.kill(worker, signal.SIGKILL)
             return await asking
@@ -156,7 +157,7 @@ def test_places_of_a_killed_process_are_free_again(openai_server: FakeServer) ->
 
 @pytest.mark.slow
 def test_requests_end_before_the_processes_do(openai_server: FakeServer) -> None:
-    openai_server.latency = 1.0
+    openai_server.latency = 5.0
     gateway = Served(*TWO, "--backend", openai_server.url)
     try:
         gateway.ready()
@@ -164,7 +165,9 @@ def test_requests_end_before_the_processes_do(openai_server: FakeServer) -> None
         async def stop_meanwhile() -> list[int]:
             url = f"{gateway.url}/v1/chat/completions"
             asking = asyncio.create_task(post_all(url, 20, ONE))
-            await asyncio.sleep(0.6)
+            # All requests run; a connection that nobody has accepted yet would be lost.
+            while openai_server.busy < 20:
+                await asyncio.sleep(0.02)
             gateway.tell(signal.SIGTERM)
             return await asking
 
@@ -242,7 +245,8 @@ def test_the_embedded_model_answers_in_each_process(
     installed: Installed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DARC_CACHE", str(installed.path.parents[2]))
-    options = ["-k", "2", "--n-aug", "0", "--scorer", "form", "--max-tokens", "8"]
+    options = ["--generator", "embedded", "-k", "2", "--n-aug", "0", "--scorer", "form"]
+    options += ["--max-tokens", "8"]
     with served(*TWO, *options) as gateway:
         url = f"{gateway.url}/v1/chat/completions"
         assert asyncio.run(post_all(url, 4, CHAT)) == [200] * 4
