@@ -38,6 +38,8 @@ from darc.study.status import PersonStatus
 from darc.study.status import close as close_study
 from darc.study.status import status as read_status
 from darc.study.store import Store, open_store
+from darc.study.wave_status import PromptStatus
+from darc.study.waves import budget_of
 
 DEFAULT_DATABASE = "study.db"
 DATABASE_VARIABLE = "DARC_STUDY_DATABASE"
@@ -51,6 +53,10 @@ def init(settings: InitSettings) -> None:
     text = ""
     if settings.items:
         text = _text_from_template(settings)
+    elif settings.adaptive:
+        raise InputError(
+            "--adaptive is for a new study.toml", f'write design = "adaptive" in {settings.file}'
+        )
     config = read_study_file(settings.file, text)
     items, checks = study_units(config)
     place = _database(settings)
@@ -68,7 +74,10 @@ def init(settings: InitSettings) -> None:
                 Path(place + ending).unlink(missing_ok=True)
         raise
     annotators = config.panel or "open enrolment of"
-    say(f"{len(items)} items, {config.study.ratings} ratings each, {annotators} annotators")
+    ratings = f"{config.study.ratings} ratings each"
+    if config.is_adaptive:
+        ratings = f"at most {budget_of(config, len(items))} ratings in waves"
+    say(f"{len(items)} items, {ratings}, {annotators} annotators")
     say("the link of the lead, shown only now; `darc study links` makes those of annotators:")
     tokens = {"lead": lead}
     if not config.panel:
@@ -163,13 +172,17 @@ def status(settings: StatusSettings) -> None:
         state = "closed"
     items = len(study_status.items)
     print(
-        f"{state}: {study_status.valid_ratings} of {items * study_status.ratings} valid ratings, "
+        f"{state}: {study_status.valid_ratings} of {study_status.wanted_ratings} valid ratings, "
         f"{study_status.complete} of {items} items complete"
     )
     agreements = {"all ratings": study_status.before, "after exclusion": study_status.after}
     for name, alpha in agreements.items():
         if alpha.ratings:
             print(f"Krippendorff's alpha, {name} ({alpha.ratings}): {alpha.words}")
+    if study_status.adaptive is not None:
+        print("\n".join(study_status.adaptive.sentences))
+        print()
+        _print_prompts(study_status.adaptive.prompts)
     print()
     _print_people(study_status.people)
 
@@ -258,7 +271,8 @@ def _text_from_template(settings: InitSettings) -> str:
     template = _template_name(settings)
     folder = settings.file.resolve().parent
     items = [os.path.relpath(Path(name).resolve(), folder) for name in settings.items]
-    return study_toml(items, template, settings.item_ratings, annotators, settings.seed)
+    design = "adaptive" if settings.adaptive else "fixed"
+    return study_toml(items, template, settings.item_ratings, annotators, settings.seed, design)
 
 
 def _template_name(settings: InitSettings) -> str:
@@ -282,6 +296,24 @@ def _print_links(tokens: Mapping[str, str], base: str) -> None:
     writer.writerow(("rater_id", "link"))
     for name, token in tokens.items():
         writer.writerow((name, f"{base}{_PATHS.get(name, _ANNOTATOR_PATH)}{token}"))
+
+
+def _print_prompts(prompts: Sequence[PromptStatus]) -> None:
+    """Print a table of the prompts of an adaptive study."""
+    header = ("prompt", "ratings", "fixed design", "certainty", "next wave")
+    rows = []
+    for prompt in prompts:
+        certainty = "-"
+        if prompt.certainty is not None:
+            certainty = f"{prompt.certainty:.0%}"
+        next_wave = str(prompt.next_wave)
+        if prompt.finished:
+            next_wave = "needs no more"
+        ratings = f"{prompt.valid} of {prompt.wanted}"
+        rows.append(
+            (prompt.prompt_id or prompt.number, ratings, prompt.fixed, certainty, next_wave)
+        )
+    print_table(header, rows, max_cell_length=100)
 
 
 def _print_people(listed: Sequence[PersonStatus]) -> None:

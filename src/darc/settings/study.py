@@ -62,6 +62,12 @@ class InitSettings(DatabaseSettings, LinkSettings, SeedSettings):
     item_ratings: int = option(
         5, "how many valid ratings each item needs", "N", flag="--ratings", common=True, ge=1
     )
+    adaptive: bool = option(
+        False,
+        "ask for further ratings only where they help the choice, at most --ratings per item on "
+        "average",
+        common=True,
+    )
 
 
 class LinksSettings(DatabaseSettings, LinkSettings):

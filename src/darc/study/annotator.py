@@ -59,7 +59,7 @@ class AnnotatorPages:
         token, person = self._visitor(request)
         task = answers.last_answer(self._store, person["id"])
         step = next_step(self._store, person["id"])
-        if task is None or step.name not in ("task", "done"):
+        if task is None or step.name not in ("task", "wait", "done"):
             return self._site.redirect("/")
         step_back = replace(
             step, name="task", task=task, done=max(0, step.done - 1), left=step.left + 1
@@ -130,6 +130,10 @@ class AnnotatorPages:
         answer = self._read_answer({**fields, "skip": ""})
         answers.save_draft(self._store, annotator_id, fields.get("task", ""), answer)
         return Response(status_code=204)
+
+    def finish(self, annotator_id: int, _: Fields) -> None:
+        """End the work of an annotator who does not wait for the next wave."""
+        answers.finish(self._store, annotator_id)
 
     def seen(self, annotator_id: int, fields: Fields) -> None:
         """Go on from feedback."""

@@ -139,10 +139,10 @@ def _invalid_reason(
     if person["excluded"] is not None:
         return str(person["exclusion_reason"])
     now = store.now()
-    store.locked(connection, _units, task["unit_id"])
+    unit = store.locked(connection, _units, task["unit_id"])
     has_slot = task["answered"] is None and task["lease_until"] > now
     slots_of_others = count_taken_slots(connection, task["unit_id"], now) - has_slot
-    if slots_of_others >= store.config.study.ratings:
+    if slots_of_others >= unit["wanted"]:
         return schema.SURPLUS
     return ""
 
@@ -221,6 +221,20 @@ def agree(store: Store, annotator_id: int, column: str, value: object = None) ->
             if value is None:
                 value = store.now()
             change(connection, _annotators, annotator_id, **{column: value})
+
+
+def finish(store: Store, annotator_id: int) -> None:
+    """Keep that an annotator of an adaptive study waits for no further wave.
+
+    Raises:
+        Refusal: They have not rated anything.
+    """
+    with store.write() as connection:
+        person = store.locked(connection, _annotators, annotator_id)
+        if _find_last(connection, annotator_id) is None:
+            raise Refusal("no_task")
+        if person["finished"] is None:
+            change(connection, _annotators, annotator_id, finished=store.now())
 
 
 def understand(store: Store, annotator_id: int, tries: int, right: bool) -> None:

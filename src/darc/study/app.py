@@ -33,7 +33,11 @@ Handler = Callable[[Request], Response]
 _DEFAULT_URL = "http://127.0.0.1:8710"
 _MAX_FORM_BYTES = 16_384
 _MAX_SECRET_LENGTH = 200
-_MEDIA_TYPES = {"study.css": "text/css", "study.js": "text/javascript"}
+_MEDIA_TYPES = {
+    "study.css": "text/css",
+    "study.js": "text/javascript",
+    "wait.js": "text/javascript",
+}
 # Also behind a prefix or with something appended, so that a mistyped link is not logged either.
 _PATH_WITH_SECRET = re.compile(r"(.*?)/(lead/join|join|enrol)/+(.*)", re.DOTALL)
 
@@ -72,9 +76,10 @@ def make_app(
         enrolment_rate=enrolment_rate,
         proxies=proxies or TrustedProxies(),
     )
-    # Both are read now, because within a transaction they would take a second connection.
+    # They are read now, because within a transaction they would take a second connection.
     store.config  # noqa: B018
     store.unit_ids  # noqa: B018
+    store.item_prompts  # noqa: B018
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -109,6 +114,7 @@ def _make_routes(site: Site) -> list[Route]:
         "/answer": annotator.handle_form(annotator.answer),
         "/draft": annotator.handle_form(annotator.draft),
         "/seen": annotator.handle_form(annotator.seen),
+        "/finish": annotator.handle_form(annotator.finish),
         "/enrol": annotator.take_part,
         "/lead/decide": lead.decide,
         "/lead/links": lead.links,

@@ -13,6 +13,7 @@ from darc.study.items import Unit
 from darc.study.plan import add_annotators, make_token
 from darc.study.settings import StudySettings
 from darc.study.store import Store
+from darc.study.waves import add_pilot, item_wants
 
 _LABELS_STREAM = 6
 _CODE_LENGTH = 10
@@ -31,7 +32,11 @@ def create(
 
     Returns:
         The lead's token and the enrolment token, which are not stored.
+
+    Raises:
+        InputError: An adaptive study has nothing to choose between, or a budget below its pilot.
     """
+    wants = item_wants(config, items)
     lead_token, lead_hash = make_token()
     enrol_token, enrol_hash = make_token()
     now = store.now()
@@ -47,10 +52,14 @@ def create(
             enrol_hash=enrol_hash,
             completion_code=config.study.completion_code or _make_completion_code(),
         )
-        connection.execute(insert(schema.units), _unit_rows(items, checks, config.study.seed))
+        connection.execute(
+            insert(schema.units), _unit_rows(items, checks, wants, config.study.seed)
+        )
         schema.note(connection, now, "study", "created", config.study.mode, f"{len(items)} items")
         if config.panel is not None:
             add_annotators(store, connection, config, config.panel)
+        if config.is_adaptive:
+            add_pilot(store, connection, wants)
     return lead_token, enrol_token
 
 
@@ -59,7 +68,9 @@ def _make_completion_code() -> str:
     return token[:_CODE_LENGTH].upper().replace("_", "Q")
 
 
-def _unit_rows(items: Sequence[Unit], checks: Sequence[Unit], seed: int) -> list[dict[str, Any]]:
+def _unit_rows(
+    items: Sequence[Unit], checks: Sequence[Unit], wants: Sequence[int], seed: int
+) -> list[dict[str, Any]]:
     """The rows of the units; the lead's labels of items are numbered in a random order."""
     random = np.random.default_rng([seed, _LABELS_STREAM])
     item_labels = random.permutation(len(items)) + 1
@@ -69,7 +80,10 @@ def _unit_rows(items: Sequence[Unit], checks: Sequence[Unit], seed: int) -> list
         number = kind_counts[unit.kind]
         kind_counts[unit.kind] += 1
         label = number + 1
+        wanted = 0
         if unit.kind == "item":
             label = item_labels[number]
-        rows.append({"number": number, "label": f"{unit.kind} {label}", **asdict(unit)})
+            wanted = wants[number]
+        row = {"number": number, "label": f"{unit.kind} {label}", "wanted": wanted}
+        rows.append({**row, **asdict(unit)})
     return rows

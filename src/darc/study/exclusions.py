@@ -119,8 +119,8 @@ def clear(store: Store, name: str) -> None:
 
 def _restore(store: Store, connection: Connection, unit_id: int, task_id: int) -> bool:
     """Let a rating that was set aside count, if its unit has a free slot."""
-    store.locked(connection, _units, unit_id)
+    unit = store.locked(connection, _units, unit_id)
     taken_slots = count_taken_slots(connection, unit_id, store.now())
-    fits = taken_slots < store.config.study.ratings
+    fits = taken_slots < unit["wanted"]
     change(connection, _tasks, task_id, valid=fits, reason="" if fits else SURPLUS)
     return fits

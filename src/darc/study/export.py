@@ -22,6 +22,8 @@ Row = Mapping[Any, Any]
 _tasks = schema.tasks
 _units = schema.units
 _annotators = schema.annotators
+_waves = schema.waves
+_requests = schema.requests
 
 _RATING_COLUMNS = ["prompt_id", "candidate_id", "rater_id", "rating"]
 _COMPARISON_COLUMNS = ["prompt_id", "left_id", "right_id", "rater_id", "winner"]
@@ -240,6 +242,7 @@ def _describe_design(connection: Connection, config: StudySettings) -> dict[str,
         _units.c.second_id,
         _units.c.reference,
         _units.c.tolerance,
+        _units.c.wanted,
     )
     units = connection.execute(select(*unit_columns).order_by(_units.c.id))
     plans = select(_annotators.c.name, _annotators.c.plan).order_by(_annotators.c.number)
@@ -248,7 +251,25 @@ def _describe_design(connection: Connection, config: StudySettings) -> dict[str,
         "config": config.model_dump(),
         "units": [dict(row) for row in units.mappings()],
         "plans": {row.name: row.plan for row in connection.execute(plans)},
+        "waves": _describe_waves(connection),
     }
+
+
+def _describe_waves(connection: Connection) -> list[dict[str, Any]]:
+    """The waves of an adaptive study, each with whom it asked for which item."""
+    columns = (_requests.c.wave, _requests.c.taken_over, _units.c.label, _annotators.c.name)
+    query = select(*columns).join(_units, _requests.c.unit_id == _units.c.id)
+    query = query.outerjoin(_annotators, _requests.c.annotator_id == _annotators.c.id)
+    requests = connection.execute(query.order_by(_requests.c.id)).all()
+    waves = []
+    for wave in connection.execute(select(_waves).order_by(_waves.c.number)).mappings():
+        asked = [
+            {"item": row.label, "rater_id": row.name, "taken_over": row.taken_over}
+            for row in requests
+            if row.wave == wave["number"]
+        ]
+        waves.append({**dict(wave), "requests": asked})
+    return waves
 
 
 def _json_lines(entries: Iterable[dict[str, Any]]) -> str:

@@ -54,10 +54,16 @@ def count_taken_slots(connection: Connection, unit_id: int, now: float) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def full_units(connection: Connection, ratings: int, now: float) -> set[int]:
-    """The ids of the items of which at least `ratings` slots are taken."""
-    query = select(_tasks.c.unit_id).where(occupies_slot(now)).group_by(_tasks.c.unit_id)
-    return set(connection.execute(query.having(func.count() >= ratings)).scalars())
+def full_units(connection: Connection, now: float) -> set[int]:
+    """The ids of the items of which as many slots are taken as ratings are wanted."""
+    query = (
+        select(_units.c.id)
+        .join(_tasks, _tasks.c.unit_id == _units.c.id)
+        .where(occupies_slot(now))
+        .group_by(_units.c.id, _units.c.wanted)
+        .having(func.count() >= _units.c.wanted)
+    )
+    return set(connection.execute(query).scalars())
 
 
 def lease_end(store: Store) -> float:

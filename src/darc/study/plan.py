@@ -36,7 +36,7 @@ class Design:
     attention: int
     #: The number of gold checks, which are numbered after the attention checks.
     gold: int
-    #: How many valid ratings an item needs.
+    #: How many valid ratings an item needs, or is expected to take.
     ratings: int
     #: How many annotators share the items; under open enrolment, how many it takes.
     panel: int
@@ -83,11 +83,18 @@ def design_of(connection: Connection, config: StudySettings) -> Design:
         prompts=tuple(prompts),
         attention=kind_counts["attention"],
         gold=kind_counts["gold"],
-        ratings=config.study.ratings,
+        ratings=_expected_ratings(config),
         panel=_panel_size(config, len(prompts)),
         share=config.quality.share,
         seed=config.study.seed,
     )
+
+
+def _expected_ratings(config: StudySettings) -> int:
+    """How many ratings an item takes; of an adaptive study, about half as many as planned."""
+    if config.is_adaptive:
+        return max(1, config.study.ratings // 2)
+    return config.study.ratings
 
 
 def _panel_size(config: StudySettings, item_count: int) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Boolean, Column, Connection, Float, ForeignKey, Integer, String, Table, Text
 
-SCHEMA = 4
+SCHEMA = 5
 #: Kinds of units that annotators learn from before they rate.
 LEARNING = ("training", "calibration")
 KINDS = ("item", "attention", "gold", *LEARNING)
@@ -54,6 +54,18 @@ units = _table(
     *_required(Text, "prompt_id", "first_id", "first", "second_id", "second", "rationale"),
     *_required(Float, "tolerance"),
     *_optional(Float, "reference"),
+    # How many valid ratings the item is to get; it grows in an adaptive study.
+    Column("wanted", Integer, nullable=False, default=0),
+)
+# The waves of an adaptive study; number 0 is the pilot.
+waves = _table(
+    "waves",
+    Column("number", Integer, nullable=False, unique=True),
+    *_required(Float, "planned"),
+    # How many ratings it asks for.
+    *_required(Integer, "ratings"),
+    # Why no ratings are asked for any more: price, budget or raters; empty otherwise.
+    Column("ending", String(16), nullable=False, default=""),
 )
 annotators = _table(
     "annotators",
@@ -102,6 +114,15 @@ tasks = _table(
     sa.UniqueConstraint("annotator_id", "unit_id"),
     sa.Index("tasks_by_unit", "unit_id"),
 )
+# Whom a wave asks for which rating; nobody in particular where there is no annotator.
+requests = _table(
+    "requests",
+    Column("wave", Integer, nullable=False),
+    Column("unit_id", ForeignKey("units.id"), nullable=False),
+    Column("annotator_id", ForeignKey("annotators.id")),
+    # Whether the annotator took it over from somebody who was away.
+    Column("taken_over", Boolean, nullable=False, default=False),
+)
 log = _table(
     "log",
     *_required(Float, "at"),
@@ -148,6 +169,7 @@ ADDED = {
         "tasks ADD COLUMN comment TEXT NOT NULL DEFAULT ''",
     ),
     4: ("annotators ADD COLUMN address_hash VARCHAR(64)",),
+    5: ("units ADD COLUMN wanted INTEGER NOT NULL DEFAULT 0",),
 }
 # Schema 1 had no sequence: answers are numbered in the order of their times.
 _NUMBER_ANSWERS = """UPDATE tasks SET sequence = (
@@ -165,6 +187,11 @@ def upgrade_tables(connection: Connection) -> None:
             connection.exec_driver_sql(f"ALTER TABLE {alteration}")
     if version < 2:
         connection.exec_driver_sql(_NUMBER_ANSWERS)
+    if version < 5:
+        metadata.create_all(connection, tables=[waves, requests])
+        ratings = study_row(connection)["config"]["study"]["ratings"]
+        is_item = units.c.kind == "item"
+        connection.execute(units.update().where(is_item).values(wanted=ratings))
     connection.execute(study.update().values(schema=SCHEMA))
 
 

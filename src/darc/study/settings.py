@@ -15,6 +15,7 @@ from pydantic import (
     field_validator,
 )
 
+from darc.decide.evidence.asking import DEFAULT_PRICE
 from darc.errors import InputError
 from darc.settings.model import SettingsModel
 from darc.settings.toml_file import read_toml
@@ -25,6 +26,8 @@ SCALE = (0, 10)
 TEMPLATES = Path(__file__).parent / "templates"
 
 _MAX_QUESTIONS = 20
+#: The pilot of an adaptive study takes a little more than one rating per item.
+FEWEST_ADAPTIVE_RATINGS = 2
 
 
 class StudyTemplate(NamedTuple):
@@ -114,6 +117,9 @@ class GeneralSettings(Section):
     #: Whether an item may be left to others.
     skip: bool = False
     ratings: Count = Field(default=5, description="valid ratings per item")
+    #: Whether every item gets `ratings` ratings ("fixed"), or ratings are asked for in waves where
+    #: they help most ("adaptive"; then `ratings` is what the fixed design would take).
+    design: Literal["fixed", "adaptive"] = Field(default="fixed", validate_default=True)
     #: The most annotators.
     most: Annotated[int, Field(ge=1, le=100_000)] = 1000
     #: A number, or "open" for whoever comes by the enrolment link.
@@ -133,6 +139,22 @@ class GeneralSettings(Section):
     completion_code: str = ""
     completion_url: str = ""
     seed: Annotated[int, Field(ge=0)] = Field(default=0, description="seed of the plan")
+
+    @field_validator("design")
+    @classmethod
+    def _check_design(cls, value: str, info: ValidationInfo) -> str:
+        if value != "adaptive":
+            return value
+        if info.data.get("mode") == "pairwise":
+            raise ValueError(
+                "an adaptive study rates single answers; pairs are compared in a fixed design only"
+            )
+        if info.data.get("ratings", FEWEST_ADAPTIVE_RATINGS) < FEWEST_ADAPTIVE_RATINGS:
+            raise ValueError(
+                f"plan study.ratings of {FEWEST_ADAPTIVE_RATINGS} or more, or there is nothing "
+                "to save"
+            )
+        return value
 
     @field_validator("annotators", mode="before")
     @classmethod
@@ -212,6 +234,16 @@ class QualitySettings(Section):
     flag_chance: Share = 0.05
 
 
+class AdaptiveSettings(Section):
+    """The section [adaptive]: how far an adaptive study goes."""
+
+    #: What one rating must improve a choice by to be asked for, in standard deviations of an
+    #: answer's ratings; 0 spends the whole budget.
+    price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = DEFAULT_PRICE
+    #: The most ratings in all; 0 for as many as the fixed design takes.
+    budget: Annotated[int, Field(ge=0)] = 0
+
+
 class TrainingSettings(Section):
     """The section [training]: files of items with reference and rationale."""
 
@@ -279,6 +311,7 @@ class StudySettings(SettingsModel):
     study: GeneralSettings = GeneralSettings()
     items: ItemSettings = ItemSettings()
     quality: QualitySettings = QualitySettings()
+    adaptive: AdaptiveSettings = AdaptiveSettings()
     training: TrainingSettings = TrainingSettings()
     texts: TextSettings = TextSettings()
     comprehension: Annotated[
@@ -299,6 +332,11 @@ class StudySettings(SettingsModel):
     def pairwise(self) -> bool:
         """Whether two answers are compared."""
         return self.study.mode == "pairwise"
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether ratings are asked for in waves."""
+        return self.study.design == "adaptive"
 
     @property
     def panel(self) -> int | None:
@@ -366,7 +404,12 @@ def template_of(name: str) -> dict[str, Any]:
 
 
 def study_toml(
-    items: Sequence[str], template: str, ratings: int, annotators: int | str, seed: int
+    items: Sequence[str],
+    template: str,
+    ratings: int,
+    annotators: int | str,
+    seed: int,
+    design: str = "fixed",
 ) -> str:
     """Write a `study.toml` with the settings that most studies change.
 
@@ -376,6 +419,7 @@ def study_toml(
         ratings: The number of valid ratings per item.
         annotators: The number of annotators, or "open".
         seed: The seed of the plan.
+        design: fixed or adaptive.
 
     Returns:
         The text of the file.
@@ -388,6 +432,7 @@ def study_toml(
         **STUDIES[template]._asdict(),
         "ratings": ratings,
         "annotators": annotators,
+        "design": design,
         "seed": seed,
         "items": list(items),
     }

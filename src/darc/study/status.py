@@ -14,6 +14,7 @@ from darc.study.quality import Alpha, Care, agreement, care, disagreement
 from darc.study.schema import note
 from darc.study.settings import StudySettings
 from darc.study.store import Store
+from darc.study.wave_status import AdaptiveStatus, adaptive_status
 
 Row = Mapping[Any, Any]
 
@@ -39,6 +40,8 @@ class ItemStatus:
     label: str
     #: The number of valid ratings.
     valid: int
+    #: How many are asked for so far; in a fixed design, in all.
+    wanted: int
     #: The number of annotators who are looking at it.
     leased: int
     #: The number of ratings that do not count.
@@ -77,7 +80,7 @@ class Status:
 
     title: str
     mode: str
-    #: How many valid ratings an item needs.
+    #: How many valid ratings an item needs; in an adaptive study, would need in a fixed design.
     ratings: int
     closed: bool
     items: tuple[ItemStatus, ...]
@@ -86,16 +89,23 @@ class Status:
     before: Alpha
     #: The agreement of the valid ratings, after exclusions.
     after: Alpha
+    #: The waves; None in a fixed design.
+    adaptive: AdaptiveStatus | None = None
 
     @property
     def complete(self) -> int:
         """How many items have all their ratings."""
-        return sum(item.valid >= self.ratings for item in self.items)
+        return sum(item.valid >= item.wanted for item in self.items)
 
     @property
     def ranked(self) -> list[ItemStatus]:
         """The items, most disagreement first, those of unknown disagreement last."""
         return sorted(self.items, key=lambda item: -np.nan_to_num(item.disagreement, nan=-1.0))
+
+    @property
+    def wanted_ratings(self) -> int:
+        """How many valid ratings are asked for so far; in a fixed design, in all."""
+        return sum(item.wanted for item in self.items)
 
     @property
     def valid_ratings(self) -> int:
@@ -153,6 +163,7 @@ def status(store: Store) -> Status:
             counts.add(row)
         people = connection.execute(select(_annotators).order_by(_annotators.c.id))
         people_rows = people.mappings().all()
+        adaptive = adaptive_status(store, connection, closed)
     before, after = agreement(counts.ratings, config.pairwise, config.study.seed)
     return Status(
         title=config.study.title,
@@ -163,6 +174,7 @@ def status(store: Store) -> Status:
         people=tuple(_person_status(row, counts.answers[row["id"]], config) for row in people_rows),
         before=before,
         after=after,
+        adaptive=adaptive,
     )
 
 
@@ -173,6 +185,7 @@ def _select_items() -> Any:
         _units.c.prompt_id,
         _units.c.first_id,
         _units.c.second_id,
+        _units.c.wanted,
     )
     return select(*columns).where(_units.c.kind == "item")
 
@@ -193,6 +206,7 @@ def _item_statuses(
         item = ItemStatus(
             label=row["label"],
             valid=counts.valid[unit_id],
+            wanted=row["wanted"],
             leased=counts.leased[unit_id],
             set_aside=counts.set_aside[unit_id],
             skipped=counts.skipped[unit_id],
@@ -230,6 +244,9 @@ def close(store: Store, *, force: bool = True) -> int:
     """
     current = status(store)
     lacking = len(current.items) - current.complete
+    has_waves_left = current.adaptive is not None and not current.adaptive.ending
+    if has_waves_left and not lacking and not force and not current.closed:
+        raise InputError("more waves may come", "wait for them, or add --force")
     if lacking and not force and not current.closed:
         raise InputError(
             f"{lacking} of {len(current.items)} items lack ratings", "wait for them, or add --force"

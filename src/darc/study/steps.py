@@ -17,8 +17,10 @@ from darc.study.leases import (
     lease_unit,
     read_task,
 )
+from darc.study.open_slots import OpenSlots
 from darc.study.schema import LEARNING, change
 from darc.study.store import Store
+from darc.study.waves import has_ended, plan_next_wave
 
 Row = Mapping[Any, Any]
 
@@ -31,8 +33,8 @@ _annotators = schema.annotators
 class Step:
     """Where an annotator is."""
 
-    #: consent, groups, instructions, comprehension, task, feedback, done, excluded, ended (failed
-    #: the comprehension check), closed, or enrol.
+    #: consent, groups, instructions, comprehension, task, feedback, wait (for the next wave), done,
+    #: excluded, ended (failed the comprehension check), closed, or enrol.
     name: str
     #: What is to be answered, or was answered at the feedback.
     task: Task | None = None
@@ -72,8 +74,11 @@ def next_step(store: Store, annotator_id: int) -> Step:
     while True:
         with store.write() as connection:
             step = _find_step(store, connection, annotator_id)
-        if step is not None:
-            return step
+        if step is None:
+            continue
+        if step.name in ("wait", "done") and plan_next_wave(store) and step.name == "wait":
+            continue
+        return step
 
 
 def _find_step(store: Store, connection: Connection, annotator_id: int) -> Step | None:
@@ -159,6 +164,8 @@ class _RatingWork:
         self._person = person
         self._tasks = tasks
         self._now = store.now()
+        #: The open slots of an adaptive study.
+        self._slots: OpenSlots | None = None
         self._items = store.unit_ids["item"]
         rating_tasks = [row for row in tasks.values() if row["kind"] not in LEARNING]
         self._answered = [row for row in rating_tasks if row["answered"] is not None]
@@ -177,6 +184,8 @@ class _RatingWork:
             change(self._connection, _tasks, self._held["id"], lease_until=lease_end(self._store))
             return replace(progress, task=read_task(self._connection, self._held))
         if self._remaining_items <= 0:
+            if self._may_be_asked_later():
+                return replace(progress, name="wait", left=0)
             if self._person["finished"] is None:
                 change(self._connection, _annotators, self._person["id"], finished=self._now)
             return replace(progress, name="done", left=0)
@@ -199,12 +208,49 @@ class _RatingWork:
         return self._held is not None and self._held["kind"] == "item"
 
     def _find_free_items(self) -> list[int]:
-        """The numbers of the items that the annotator may still rate, in the planned order."""
-        ratings = self._store.config.study.ratings
-        unavailable = full_units(self._connection, ratings, self._now)
+        """The numbers of the items that the annotator may rate now, in their order."""
+        if self._store.config.is_adaptive:
+            return self._find_slots()
+        unavailable = full_units(self._connection, self._now)
         unavailable |= {row["unit_id"] for row in self._answered}
         order = self._person["plan"]["order"]
         return [number for number in order if self._items[number] not in unavailable]
+
+    def _find_slots(self) -> list[int]:
+        """The items of waves: those of the prompt begun, the annotator's own, those of others."""
+        slots = OpenSlots.read(self._store, self._connection)
+        self._slots = slots
+        own = slots.own(self._person["number"])
+        others = slots.others(self._person["number"])
+        prompts = self._store.item_prompts
+        current = None
+        rated = [row for row in self._answered if row["kind"] == "item"]
+        if rated:
+            current = prompts[max(rated, key=lambda row: row["sequence"])["unit_id"]]
+        # The plan's order is random, for prompts as for the items of a prompt.
+        places = {self._items[n]: i for i, n in enumerate(self._person["plan"]["order"])}
+        first_places: dict[int, int] = {}
+        for unit_id, place in places.items():
+            prompt = prompts[unit_id]
+            first_places[prompt] = min(place, first_places.get(prompt, place))
+        keys = {
+            unit.unit_id: (unit.prompt != current, is_other, first_places[unit.prompt])
+            for is_other, units in enumerate((own, others))
+            for unit in units
+        }
+        unit_ids = sorted(keys, key=lambda unit_id: (keys[unit_id], places[unit_id]))
+        numbers = {unit_id: number for number, unit_id in enumerate(self._items)}
+        return [numbers[unit_id] for unit_id in unit_ids]
+
+    def _may_be_asked_later(self) -> bool:
+        """Whether a later wave may ask the annotator, who has not said that they are done."""
+        config = self._store.config
+        if not config.is_adaptive or self._person["finished"] is not None:
+            return False
+        if config.study.items_each and self._rated_items >= config.study.items_each:
+            return False
+        seen = sum(row["kind"] == "item" for row in self._answered)
+        return seen < len(self._items) and not has_ended(self._connection)
 
     def _count_remaining_items(self) -> int:
         """How many items the annotator will still rate; at most 0 if they are done."""
@@ -248,8 +294,10 @@ class _RatingWork:
         number = self._free_items[0]
         unit_id = self._items[number]
         flipped = self._person["plan"]["flipped"][number] == "1"
-        self._store.locked(self._connection, _units, unit_id)
+        unit = self._store.locked(self._connection, _units, unit_id)
         taken_slots = count_taken_slots(self._connection, unit_id, self._now)
-        if taken_slots >= self._store.config.study.ratings:
+        if taken_slots >= unit["wanted"]:
             return None
+        if self._slots is not None:
+            self._slots.take_over(self._connection, self._person["number"], unit_id)
         return LeaseRequest(annotator_id, unit_id, "item", position, flipped)

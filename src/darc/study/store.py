@@ -57,6 +57,8 @@ class Store(Closing):
         self.now = now
         self.files = files
         self._write_turn = threading.Lock()
+        #: Held by the one thread that plans the next wave of an adaptive study.
+        self.planning_turn = threading.Lock()
 
     def read(self) -> AbstractContextManager[Connection]:
         """A transaction that sees one state of the database."""
@@ -148,6 +150,16 @@ class Store(Closing):
             for unit_id, kind in connection.execute(query):
                 unit_ids[kind].append(unit_id)
         return unit_ids
+
+    @cached_property
+    def item_prompts(self) -> dict[int, int]:
+        """The number of the prompt of each item, by the item's id; neither ever changes."""
+        units = schema.units
+        query = select(units.c.id, units.c.prompt_id).where(units.c.kind == "item")
+        numbers: dict[str, int] = {}
+        with self.read() as connection:
+            rows = connection.execute(query.order_by(units.c.number)).all()
+        return {unit_id: numbers.setdefault(prompt, len(numbers)) for unit_id, prompt in rows}
 
     def close(self) -> None:
         """Close all connections."""
