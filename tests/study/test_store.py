@@ -236,7 +236,7 @@ def test_postgresql_that_stops_is_told_in_words(tmp_path: Path) -> None:
             assert health.json()["error"]["message"] == "the database does not answer"
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 4])
 def test_a_study_of_an_earlier_schema_is_brought_to_this_one(
     place: str, tmp_path: Path, version: int
 ) -> None:
@@ -248,12 +248,14 @@ def test_a_study_of_an_earlier_schema_is_brought_to_this_one(
         rate(old, person)
     last = last_answer(old, 1)
     with old.write() as connection:
+        for table in (schema.requests, schema.waves):
+            table.drop(connection)
         for added in range(version + 1, schema.SCHEMA + 1):
             for change in schema.ADDED[added]:
-                table, _, _, column, *_ = change.split()
-                connection.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {column}")
+                name, _, _, column, *_ = change.split()
+                connection.exec_driver_sql(f"ALTER TABLE {name} DROP COLUMN {column}")
         stored = old.config.model_dump()
-        for name in ("comprehension", "groups"):
+        for name in ("comprehension", "groups", "adaptive"):
             del stored[name]
         connection.execute(schema.study.update().values(schema=version, config=stored))
     old.close()
@@ -263,4 +265,6 @@ def test_a_study_of_an_earlier_schema_is_brought_to_this_one(
         with again.read() as connection:
             query = select(tasks.c.sequence).order_by(tasks.c.answered)
             assert list(connection.execute(query).scalars()) == [1, 1, 2]
+            wants = select(schema.units.c.wanted).where(schema.units.c.kind == "item")
+            assert set(connection.execute(wants).scalars()) == {2}
         again.close()

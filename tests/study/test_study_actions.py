@@ -1,5 +1,6 @@
 import csv
 import io
+import json
 import signal
 import tomllib
 from pathlib import Path
@@ -136,3 +137,35 @@ def test_links_have_a_limit(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     store = open_store("study.db")
     assert len(status(store).people) == 4
     store.close()
+
+
+def test_an_adaptive_study_is_made_and_looked_at(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*INIT, "--adaptive"]) == 0
+    assert "at most 24 ratings" in capsys.readouterr().err
+    data = tomllib.loads((folder / "study.toml").read_text())
+    assert data["study"]["design"] == "adaptive"
+    assert data["adaptive"] == {"price": 0.005, "budget": 0}
+    assert main(["study", "status"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("open: 0 of 14 valid ratings, 0 of 12 items complete")
+    assert "the pilot asks for 14 ratings" in shown
+    assert main(["study", "status", "--json"]) == 0
+    waves = json.loads(capsys.readouterr().out)["adaptive"]
+    assert (waves["wave"], waves["wave_ratings"], waves["fixed_ratings"]) == (0, 14, 24)
+    assert waves["prompts"][0]["certainty"] is None
+    Path("study.db").unlink()
+    assert main(["study", "init", "--adaptive"]) == 2
+    assert "design" in capsys.readouterr().err
+    assert main(["study", "init"]) == 0
+
+
+def test_pairs_are_not_compared_adaptively(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*INIT, "--adaptive", "--mode", "pairwise"]) == 2
+    message = capsys.readouterr().err
+    assert "study.design" in message
+    assert "pairs" in message
+    assert len(message.strip().splitlines()) == 1
