@@ -27,7 +27,7 @@ from darc.study.store import open_store
 from darc.study.wave_planning import rater_order
 from darc.typing import Array
 
-PROMPTS, CANDIDATES, PEOPLE, PLANNED, SEED = 24, 6, 7, 4, 5
+PROMPTS, CANDIDATES, PEOPLE, PLANNED, SEED = 20, 5, 6, 4, 5
 CARELESS = 3
 LIMIT = 300.0
 SYSTEMS = tuple(f"system{k}" for k in range(CANDIDATES))
@@ -74,7 +74,7 @@ class Person(threading.Thread):
                 time.sleep(0.1)
                 return True
             if 'id="wait"' in page.text:
-                time.sleep(0.2)
+                time.sleep(1.0)
                 return True
             if "<form" not in page.text:
                 return False
@@ -96,7 +96,7 @@ class Person(threading.Thread):
             return demand[1]
         item = ITEM.search(text)
         assert item is not None
-        return f"{self.opinions[int(item[1]), int(item[2]), self.number]:.0f}"
+        return str(int(self.opinions[int(item[1]), int(item[2]), self.number]))
 
 
 @pytest.mark.load
@@ -121,7 +121,7 @@ def test_an_adaptive_study_saves_ratings_through_a_kill_and_an_exclusion(
         ]
         for person in people:
             person.start()
-        killed_at = await_ratings(store_place=place, count=int(1.4 * PROMPTS * CANDIDATES))
+        killed_at = await_ratings(store_place=place, count=int(1.3 * PROMPTS * CANDIDATES))
         server.stop(signal.SIGKILL)
         server.start()
         exclude_by_name(store, f"r{CARELESS + 1:03d}", "careless")

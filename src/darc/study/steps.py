@@ -46,6 +46,8 @@ class Step:
     seconds_each: float | None = None
     #: How often the annotator has failed the comprehension check.
     tries: int = 0
+    #: Whether all ratings of the wave of an adaptive study are there.
+    is_wave_over: bool = False
 
 
 class _PlannedCheck(NamedTuple):
@@ -76,7 +78,7 @@ def next_step(store: Store, annotator_id: int) -> Step:
             step = _find_step(store, connection, annotator_id)
         if step is None:
             continue
-        if step.name in ("wait", "done") and plan_next_wave(store) and step.name == "wait":
+        if step.is_wave_over and plan_next_wave(store) and step.name == "wait":
             continue
         return step
 
@@ -184,6 +186,7 @@ class _RatingWork:
             change(self._connection, _tasks, self._held["id"], lease_until=lease_end(self._store))
             return replace(progress, task=read_task(self._connection, self._held))
         if self._remaining_items <= 0:
+            progress = replace(progress, is_wave_over=self._is_wave_over())
             if self._may_be_asked_later():
                 return replace(progress, name="wait", left=0)
             if self._person["finished"] is None:
@@ -241,6 +244,10 @@ class _RatingWork:
         unit_ids = sorted(keys, key=lambda unit_id: (keys[unit_id], places[unit_id]))
         numbers = {unit_id: number for number, unit_id in enumerate(self._items)}
         return [numbers[unit_id] for unit_id in unit_ids]
+
+    def _is_wave_over(self) -> bool:
+        slots = self._slots
+        return slots is not None and not any(slots.can_be_filled(unit) for unit in slots.units)
 
     def _may_be_asked_later(self) -> bool:
         """Whether a later wave may ask the annotator, who has not said that they are done."""
