@@ -179,7 +179,7 @@ def chosen_truth(table: str, truth: Array) -> float:
     """The mean true mean of what `darc select --csv` chose."""
     rows = rows_of(table)
     assert len(rows) == PROMPTS
-    places = [(int(row["prompt_id"][1:]), SYSTEMS.index(row["selected_id"])) for row in rows]
+    places = [(int(row["prompt_id"][1:]), SYSTEMS.index(row["candidate_id"])) for row in rows]
     return float(np.mean([truth[place] for place in places]))
 
 

@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 from sqlalchemy import func, select
-from tests.study.making import FakeTime, code, config_for, new_store, ready, running, valid
+from tests.study.making import (
+    FakeTime,
+    code,
+    config_for,
+    lead_of,
+    new_store,
+    ready,
+    running,
+    valid,
+)
 from tests.study.robots import Robot, form_of
 
 from darc.errors import InputError
@@ -350,6 +359,11 @@ def test_somebody_who_waits_may_say_that_they_are_done(tmp_path: Path) -> None:
         path, fields = form_of(page, "/finish")
         assert robot.post(path, fields).status_code == 303
         assert "SEEN" in robot.page()
+        with lead_of(one) as lead:
+            page = lead.get("/lead").text
+        assert "Certainty of each prompt" in page
+        assert page.count("<td>8</td>") >= PROMPTS, "what a fixed design takes of each prompt"
+        assert not any(system in page for system in SYSTEMS)
 
 
 def test_the_lead_sees_certainty_savings_and_the_next_wave(tmp_path: Path) -> None:
