@@ -185,9 +185,9 @@ def plan_wave(
     """
     room = crowd.room(is_candidate)
     value = belief.value(room)
-    pairs = next_wave(belief.posterior, belief.noise.rating, WaveLimits(size, room))
-    least = max(price, LEAST_VALUE)
-    worthwhile = [(i, k) for i, k in pairs.tolist() if value[i, k] >= least]
+    limits = WaveLimits(size, room, price=max(price, LEAST_VALUE))
+    pairs = next_wave(belief.posterior, belief.noise.rating, limits)
+    worthwhile = [(prompt, candidate) for prompt, candidate in pairs.tolist()]
     requests: list[WaveRequest] = []
     count = min(len(worthwhile), budget)
     while count > 0:
