@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 from darc.settings.general import CommandSettings, ForceSettings, JsonSettings, SeedSettings
 from darc.settings.limits import ListeningSettings
+from darc.settings.method import SearchSettings
 from darc.settings.model import SettingsModel, option, same_option
 from darc.settings.serve import AddressSettings
 
@@ -62,10 +63,10 @@ class InitSettings(DatabaseSettings, LinkSettings, SeedSettings):
     item_ratings: int = option(
         5, "how many valid ratings each item needs", "N", flag="--ratings", common=True, ge=1
     )
-    adaptive: bool = option(
-        False,
-        "ask for further ratings only where they help the choice, at most --ratings per item on "
-        "average",
+    adaptive: bool = same_option(
+        SearchSettings,
+        "adaptive",
+        text="ask only for ratings that are worth it, at most --ratings per item on average",
         common=True,
     )
 
