@@ -51,6 +51,18 @@ def test_equal_runs_and_runs_with_other_prompts(
     assert "only in the second: 7 (p0, p1, p2, p3, p4, ...)" in printed
 
 
+def test_sources_of_one_name_are_told_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = []
+    for folder in ("before", "after"):
+        (tmp_path / folder).mkdir()
+        paths.append(str(write_ratings(tmp_path / folder / "toasts.csv", prompts=2)))
+    assert main(["diff", *paths]) == 0
+    printed = capsys.readouterr().out
+    assert all(path in printed for path in paths)
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

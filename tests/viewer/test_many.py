@@ -10,6 +10,7 @@ from tests.viewer.makers import index_of
 from tests.web.raw import served
 
 from darc.viewer.app import make_app
+from darc.viewer.index import DecisionIndex
 
 PROMPTS = 100_000
 LIMIT = 0.2
@@ -69,13 +70,16 @@ def test_pages_of_many_decisions_are_quick(tmp_path: Path) -> None:
                 "/decision/99999?sort=file&at=99998",
                 "/decision/7?q=river&at=3",
             ):
-                seconds = time_of(client, f"http://127.0.0.1:{port}{address}")
+                seconds = min(
+                    time_of(client, index, f"http://127.0.0.1:{port}{address}") for _ in range(3)
+                )
                 print(f"{address}: {1000 * seconds:.0f} ms, limit {1000 * LIMIT:.0f} ms")
                 assert seconds < 3 * LIMIT, address
 
 
-def time_of(client: httpx.Client, url: str) -> float:
-    """How long the first view of a page takes."""
+def time_of(client: httpx.Client, index: DecisionIndex, url: str) -> float:
+    """How long a page takes for which nothing was counted before."""
+    index.forget_counts()
     started = time.perf_counter()
     response = client.get(url, timeout=60)
     assert response.status_code == 200

@@ -142,6 +142,7 @@ def test_a_log_of_a_gateway_is_shown_as_it_was_decided(
         shown = list(views(index))
     assert [row["answer"] for row, _ in shown] == [row["answer"] for row in logged]
     assert [row["occurrence"] for row, _ in shown] == [0, 1]
+    assert {row["system"] for row, _ in shown} == {"mine"}
     for (_, view), row in zip(shown, logged, strict=True):
         assert view.explanation == row["explanation"]
         assert view.picture is not None

@@ -33,10 +33,14 @@ def open_sources(settings: SourcesSettings) -> "list[DecisionSource]":
         columns=columns_of(settings),
         system=settings.system,
     )
-    return [
-        open_source(path, replace(options, rule=rule))
-        for path, rule in _sources_and_rules(settings)
-    ]
+    pairs = _sources_and_rules(settings)
+    sources = [open_source(path, replace(options, rule=rule)) for path, rule in pairs]
+    paths = {path for path, _ in pairs}
+    if len(paths) > len({source.name for source in sources}):
+        # Two sources of one name are told apart by where they are.
+        for source, (path, _) in zip(sources, pairs, strict=True):
+            source.name = str(path)
+    return sources
 
 
 def _sources_and_rules(settings: SourcesSettings) -> list[tuple[Path, str | None]]:

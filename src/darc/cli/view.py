@@ -30,6 +30,7 @@ def run(settings: ViewSettings) -> None:
         stack.callback(socket.close)
         with progress("reading decisions", " decisions") as report:
             index = stack.enter_context(build_index(sources, report))
+        app = make_app(index)
         url = local_url(_HOST, socket.getsockname()[1])
         print(f"{url}/", flush=True)
         say("open this address in a browser; Ctrl-C ends it")
@@ -37,7 +38,7 @@ def run(settings: ViewSettings) -> None:
         logging.getLogger("uvicorn").setLevel(logging.WARNING)
         if settings.open_browser:
             _open(url)
-        serve(make_app(index), socket, _GRACE_SECONDS)
+        serve(app, socket, _GRACE_SECONDS)
 
 
 def _open(url: str) -> None:

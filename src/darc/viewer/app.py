@@ -38,7 +38,10 @@ def make_app(index: DecisionIndex, hosts: AllowedHosts | None = None) -> ASGIApp
     Returns:
         An ASGI application.
     """
-    views = _Views(Pages(index))
+    pages = Pages(index)
+    # The first page is drawn once ahead, so that nobody waits for templates and a cold disk.
+    pages.list_page(Query(), 1)
+    views = _Views(pages)
     routes = [
         Route("/", views.list_page, methods=["GET"]),
         Route("/decision/{number:int}", views.decision_page, methods=["GET"]),

@@ -57,7 +57,9 @@ def _decision_of(row: Mapping[str, Any]) -> StoredDecision:
     if scores and not raters:
         n_samples = len(scores[0][0])
         samples = ["original", *(f"rewrite {number}" for number in range(1, n_samples))]
+    models = {candidate["index"]: candidate.get("model", "") for candidate in row["candidates"]}
     return StoredDecision(
+        systems=[str(models.get(place, "")) for place in range(max(models) + 1)],
         row={name: value for name, value in row.items() if name not in _SCORE_FIELDS},
         scores=scores,
         scorers=row.get("scorers", ()),

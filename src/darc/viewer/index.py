@@ -109,6 +109,10 @@ class DecisionIndex(Closing):
         """How many entries of the list a query finds."""
         return self._cached_count(query)
 
+    def forget_counts(self) -> None:
+        """Count anew from now on."""
+        self._cached_count.cache_clear()
+
     def entries(self, query: Query, offset: int = 0, limit: int = 50) -> list[dict[str, Any]]:
         """Some entries of the list.
 
