@@ -147,6 +147,7 @@ def test_the_panel_is_named(browser: Browser, gateway: Running) -> None:
     assert not visit.find("#n_aug").is_displayed()
     visit.ask(DIVISIVE.text)
     assert "8 raters graded the answers" in visit.text("#status")
+    assert visit.text("#sure").startswith("How sure: ")
 
 
 def test_caution_decides_again_without_a_call_to_a_model(

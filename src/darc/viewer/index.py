@@ -80,7 +80,8 @@ CREATE INDEX list_by_disagreement ON list (disagreement DESC, number);
 CREATE INDEX list_by_mean ON list (mean, number);
 CREATE INDEX list_by_unhappy ON list (unhappy_share DESC, number);
 CREATE INDEX list_by_change ON list (mean_change, number);
-CREATE INDEX systems ON decisions (system);
+CREATE INDEX systems ON decisions (system, number);
+CREATE INDEX entry_of_decision ON decisions (number, entry);
 """
 
 
