@@ -160,6 +160,35 @@ def zero_rounding(differences: Array, size: Array) -> Array:
     return np.where(np.abs(differences) <= ROUNDING * size, 0.0, differences)
 
 
+def noise_band_with_default(
+    observed: Array, resamples: Array, size: Array, prompts: int, default: int | None
+) -> Array:
+    """Half widths of the noise about differences, with one rule tested first and alone.
+
+    The default rule is named before the data are seen, so it does not pay for the rules that are
+    tried beside it: its band holds for its own differences, and the others share one band.
+
+    Args:
+        observed: The differences (..., A).
+        resamples: The differences of each resample, (B, ..., A).
+        size: The size of the values, as `noise_band` takes it.
+        prompts: The number of prompts.
+        default: The place of the default rule on the last axis, None where it was not compared.
+
+    Returns:
+        Half widths (..., A).
+    """
+    if default is None or observed.shape[-1] == 1:
+        return noise_band(observed, resamples, size, prompts)
+    is_default = np.arange(observed.shape[-1]) == default
+    margin = np.empty(observed.shape)
+    for columns in (is_default, ~is_default):
+        margin[..., columns] = noise_band(
+            observed[..., columns], resamples[..., columns], size, prompts
+        )
+    return margin
+
+
 def noise_band(observed: Array, resamples: Array, size: Array, prompts: int) -> Array:
     """Half widths of the band of noise about differences.
 

@@ -91,7 +91,7 @@ def test_what_beats_best_of_k_is_recommended_with_what_it_costs(tuned: Tuned) ->
     assert found.setting.rule.name == "lcb"
     assert found.beyond_noise
     assert "costs 0.25 of the mean (-0.35 to -0.15)" in found.cost
-    assert "forgoes 0.3 in mean - 2 sigma, at most 0.5" in found.cost
+    assert "forgoes 0.3 in mean - 2 sigma (0.1 to 0.5)" in found.cost
 
 
 def test_where_nothing_beats_best_of_k_auto_is_left_on(tuned: Tuned) -> None:
@@ -100,9 +100,17 @@ def test_where_nothing_beats_best_of_k_auto_is_left_on(tuned: Tuned) -> None:
     assert not found.beyond_noise
     assert "safe to leave on, +0.01 (-0.1 to +0.2)" in found.headline
     assert "nothing beats Best-of-K beyond noise" in found.headline
-    assert "costs at most 0.1 in mean - 2 sigma if it is wrong here" in found.cost
-    assert "Best-of-K forgoes at most 0.2" in found.cost
-    assert "lcb, +0.3 (-0.1 to +0.7): following it, if that is noise, costs up to 0.1" in found.cost
+    assert "following it may cost 0.1 in mean - 2 sigma" in found.cost
+    assert "Best-of-K may forgo 0.2" in found.cost
+    assert "lcb, +0.3 (-0.1 to +0.7): following it, if that is noise, may cost 0.1" in found.cost
+
+
+def test_a_recommended_rule_that_is_last_in_the_table_is_explained(tuned: Tuned) -> None:
+    last = recommend(with_rows(tuned, row("auto", -0.2, -0.5, 0.2), row("lcb", 0.3, -0.1, 0.7)))
+    assert last.setting.rule.name == "auto"
+    assert "auto gained least" in last.cost
+    first = recommend(with_rows(tuned, row("auto", 0.4, -0.1, 0.9), row("lcb", 0.3, -0.1, 0.7)))
+    assert "gained least" not in first.cost
 
 
 def test_auto_is_not_called_safe_where_it_loses(tuned: Tuned) -> None:

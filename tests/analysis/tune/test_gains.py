@@ -37,6 +37,21 @@ def test_several_rules_have_wider_intervals() -> None:
     assert 1.15 < (many.high[0] - many.low[0]) / (one.high[0] - one.low[0]) < 1.6
 
 
+def test_the_default_rule_has_the_interval_of_a_rule_that_is_alone() -> None:
+    outcomes = np.random.default_rng(1).normal(size=(9, 200))
+    among = np.ones((1, 200), dtype=bool)
+
+    def over_prompts(values: Array) -> Gains:
+        return gains(lambda counts: average(values[None], among, counts), 10.0, 200, 0, default=0)
+
+    many = over_prompts(outcomes)
+    alone = over_prompts(outcomes[:2])
+    others = of(outcomes[[0, *range(2, 9)]])
+    assert many.low[0] == pytest.approx(alone.low[0])
+    assert many.high[0] == pytest.approx(alone.high[0])
+    assert many.high[1:] == pytest.approx(others.high)
+
+
 def test_same_choices_gain_nothing() -> None:
     outcomes = np.random.default_rng(2).normal(size=200)
     found = of(np.stack([outcomes, outcomes, outcomes + 1]))

@@ -10,7 +10,7 @@ from darc.analysis.bootstrap import (
     average,
     interval,
     largest,
-    noise_band,
+    noise_band_with_default,
     over_splits,
     resample,
     tail,
@@ -21,6 +21,7 @@ from darc.analysis.evaluate.evaluation import Evaluation
 from darc.analysis.frame import WORDS, Frame, Record, table
 from darc.analysis.report.contest_columns import count_prompts, mean_over_prompts
 from darc.analysis.report.frame_parts import metric_name
+from darc.decide.registry import DEFAULT_RULE
 from darc.typing import Array, Mask
 
 BAND = WORDS["summary"]["band"].format(level=LEVEL)
@@ -86,7 +87,7 @@ class Verdict:
 
 
 def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
-    """Judge all methods by one band of noise. O(B R A P).
+    """Judge the default rule alone, and all other methods by one band of noise. O(B R A P).
 
     Args:
         contest: The contest.
@@ -106,6 +107,9 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
     observed = differences(np.ones((1, among.shape[1])))[0]
     resamples = resample(differences, contest.counts)
     prompts = round(count_prompts(among))
+    default = None
+    if DEFAULT_RULE in contest.methods:
+        default = contest.methods.index(DEFAULT_RULE)
     return Verdict(
         source=contest.ratings.name,
         subset=subset,
@@ -113,7 +117,7 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
         methods=contest.methods,
         measures=("tradeoff", contest.settings.tail_name),
         delta=observed,
-        margin=noise_band(observed, resamples, size, prompts),
+        margin=noise_band_with_default(observed, resamples, size, prompts, default),
         low=interval(resamples)[0],
         mean=mean_over_prompts(contest.reward - contest.reward[:, :1], among),
     )

@@ -150,16 +150,18 @@ def _choice_by_gain(tuned: Tuned) -> _Choice:
             setting=BEST_OF_K,
             beyond_noise=False,
             reason=f"Best-of-K: nothing beats it beyond noise{loses}",
-            cost=f"Staying forgoes at most {most:.3g} in {aim}. {_runner_up(tuned)}",
+            cost=(
+                f"By the 95 % intervals, staying may forgo {most:.3g} in {aim}. {_runner_up(tuned)}"
+            ),
         )
     return _Choice(
         setting=safe.setting,
         beyond_noise=False,
         reason=f"safe to leave on, {_span(safe)} in {aim}; nothing beats Best-of-K beyond noise",
         cost=(
-            f"Following it costs at most {max(0.0, -safe.low):.3g} in {aim} if it is wrong here; "
-            f"staying with Best-of-K forgoes at most {max(0.0, safe.high):.3g}. "
-            f"{_runner_up(tuned)}"
+            f"By its 95 % interval, following it may cost {max(0.0, -safe.low):.3g} in {aim}, and "
+            f"staying with Best-of-K may forgo {max(0.0, safe.high):.3g}. "
+            f"{_runner_up(tuned)}{_why_last(tuned, safe)}"
         ),
     )
 
@@ -177,7 +179,7 @@ def _winning_choice(tuned: Tuned, winner: TunedRule) -> _Choice:
         reason=f"beats Best-of-K beyond noise: {_span(winner)} in {aim}",
         cost=(
             f"If that is luck, following it costs {price}; if it is real, staying with Best-of-K "
-            f"forgoes {winner.gain:.3g} in {aim}, at most {winner.high:.3g}."
+            f"forgoes {winner.gain:.3g} in {aim} ({winner.low:.3g} to {winner.high:.3g})."
         ),
     )
 
@@ -189,7 +191,17 @@ def _runner_up(tuned: Tuned) -> str:
         return "No other rule gains on prompts held out."
     return (
         f"The best-looking other rule is {best.rule}, {_span(best)}: following it, if that is "
-        f"noise, costs up to {max(0.0, -best.low):.3g}."
+        f"noise, may cost {max(0.0, -best.low):.3g}."
+    )
+
+
+def _why_last(tuned: Tuned, safe: TunedRule) -> str:
+    """Why a rule is recommended that gained least of all."""
+    if len(tuned.rows) < 2 or safe is not tuned.rows[-1]:
+        return ""
+    return (
+        f" {safe.rule} gained least of the rules in the table, but none of these differences is "
+        "beyond noise, and it departs from Best-of-K least where ratings prove nothing."
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from darc.analysis.bootstrap import (
     DRAWS,
     draw_counts,
-    noise_band,
+    noise_band_with_default,
     over_splits,
     resample,
     zero_rounding,
@@ -25,12 +25,18 @@ class Gains(NamedTuple):
 
 
 def gains(
-    statistic: Callable[[Array], Array], size: float, prompts: int, seed: int, draws: int = DRAWS
+    statistic: Callable[[Array], Array],
+    size: float,
+    prompts: int,
+    seed: int,
+    draws: int = DRAWS,
+    default: int | None = None,
 ) -> Gains:
     """Measure gains by a paired bootstrap over prompts. O(draws R A P).
 
     The intervals are the gain plus or minus the `noise_band`, as in `darc eval`: with probability
     95 % all of them hold, so that the best of several rules is not taken for better than it is.
+    The default rule is tested alone.
 
     Args:
         statistic: Gives (B, R, 1 + A) for weights of the prompts (B, P), the baseline first.
@@ -38,11 +44,12 @@ def gains(
         prompts: The number of prompts.
         seed: Seed of the draws.
         draws: The number of resamples.
+        default: The place of the default rule among the gains, None where it is not compared.
     """
     observed = differences(statistic(np.ones((1, prompts))), size)[0]
     counts = draw_counts(prompts, draws, seed)
     resamples = resample(lambda part: differences(statistic(part), size), counts)
-    margin = noise_band(observed, resamples, np.asarray(size), prompts)
+    margin = noise_band_with_default(observed, resamples, np.asarray(size), prompts, default)
     return Gains(observed, observed - margin, observed + margin)
 
 

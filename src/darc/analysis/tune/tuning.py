@@ -15,6 +15,7 @@ from darc.analysis.tune.objective import Objective
 from darc.analysis.tune.trials import Trial, draw_trials
 from darc.decide.method import Method, parse_methods
 from darc.decide.model.calibration_file import Calibrations
+from darc.decide.registry import DEFAULT_RULE
 from darc.decide.tuning_grid import Scale
 from darc.errors import InputError, UnknownName
 from darc.ratings.ratings import Ratings
@@ -290,11 +291,15 @@ def _tuned_rules(
         sigma: Best-of-K's average sigma.
     """
     prompts = among.shape[1]
+    names = [rule.final.rule.name for rule in result.rules[1:]]
+    default = names.index(DEFAULT_RULE) if DEFAULT_RULE in names else None
 
     def gains_in(over: Callable[[Array, Mask, Array], Array], values: Array) -> Gains:
         """The gains in what `over` makes of values (R, 1 + A, P)."""
         size = largest(values)
-        return gains(lambda counts: over(values, among, counts), size, prompts, seed)
+        return gains(
+            lambda counts: over(values, among, counts), size, prompts, seed, default=default
+        )
 
     outcome = objective.outcome(result.held_out_mean, result.held_out_sigma)
     final = objective.outcome(result.final_mean, result.final_sigma)
