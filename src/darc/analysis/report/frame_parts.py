@@ -7,7 +7,7 @@ from darc.analysis.evaluate.methods import BASELINE
 from darc.analysis.frame import Frame
 
 # Drawn first if there is no room for all methods, whatever their results.
-PREFERRED = ("epsilon", "entropic", "tau", "lcb", "cvar", "penalty")
+PREFERRED = ("auto", "epsilon", "entropic", "tau", "lcb", "cvar", "penalty")
 
 
 def distinct_cells(frame: Frame, column: str) -> list[str]:
