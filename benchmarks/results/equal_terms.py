@@ -136,14 +136,14 @@ def equal_terms_section(sets: Sequence[EqualTerms]) -> Iterable[str]:
         " has ids; half of the ratings of each answer selects and the other half judges. The"
         " paper's three rules run at their defaults, `tau` with the objective of the paper's"
         " experiments, and with parameters scaled from the paper's ratings of 0 to 10 to the range"
-        " of each set. Beyond noise is what `darc eval` calls so: outside one 95 % band over all"
-        " rules and both measures of a set and subset."
+        " of each set. Beyond noise is what `darc eval` calls so: outside a 95 % band, one for"
+        " `auto` alone and one over all other rules and both measures of a set and subset."
     )
     yield _table(["set", "prompts", "measure", "better", "worse"], _verdict_table(sets))
     yield _counts_sentence(sets)
     yield (
         "Tuned by cross-fitting, the parameters for each fifth of the prompts chosen on the others"
-        " (`darc tune`; intervals hold for all rules of a set together):"
+        " (`darc tune`; the interval of `auto` is its own, the others hold together):"
     )
     yield _table(["set", "objective", *TUNED], [_tuning_row(terms) for terms in sets])
     blind = [terms.name for terms in sets if not terms.tradeoff_known]

@@ -116,6 +116,7 @@ def test_figures_name_methods_as_the_paper_does(finished: Finished, tmp_path: Pa
     assert "epsilon=0.25" not in ridge.svg
 
 
+@pytest.mark.slow
 def test_the_listed_stress_slice_is_used(finished: Finished, tmp_path: Path) -> None:
     finished.copy(tmp_path)
     experiment = finished.experiment
@@ -154,6 +155,7 @@ def test_a_missing_file_of_people_is_refused(tmp_path: Path) -> None:
         work.check_machine(list(work.tasks))
 
 
+@pytest.mark.slow
 def test_a_stopped_step_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ def result() -> Findings:
     return asking(preset("doubtful").changed({"prompts": 1000, "candidates": 16}), 0)
 
 
+@pytest.mark.slow
 def test_two_fifths_of_the_ratings_are_saved(result: Findings) -> None:
     rows = {(row["asking"], row["budget"], row["price"]): row for row in result.rows}
     for row in (rows[IN_WAVES, 2.0, 0.0], rows[ONE_BY_ONE, None, 0.005]):
@@ -20,6 +21,7 @@ def test_two_fifths_of_the_ratings_are_saved(result: Findings) -> None:
     assert sum("saved (" in note for note in result.notes) == 2
 
 
+@pytest.mark.slow
 def test_more_ratings_of_each_choose_better(result: Findings) -> None:
     gains = [row["gain"] for row in result.rows if row["asking"] == ALIKE]
     assert len(gains) == 12
