@@ -71,6 +71,16 @@ def test_same_run_gives_the_same_bytes_and_does_nothing_twice(tmp_path: Path) ->
     assert len(scorer.asked) == asked
 
 
+def test_stages_add_up_to_at_most_the_time_that_passed(tmp_path: Path) -> None:
+    begun = time.perf_counter()
+    folder = start(tmp_path / "run", questions=many(12), n_aug=0)
+    passed = time.perf_counter() - begun
+    cost = summarize_run(folder, method_of(folder))["cost"]
+    assert {"generate", "score"} <= set(cost)
+    assert "rewrite" not in cost
+    assert sum(stage["seconds"] for stage in cost.values()) <= passed
+
+
 def test_stage_can_be_done_again_with_another_rule(tmp_path: Path) -> None:
     start(tmp_path / "run")
     before = contents(tmp_path / "run")

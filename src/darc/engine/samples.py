@@ -168,6 +168,9 @@ class Samples:
         missing = [k for k in dict.fromkeys(candidates) if k not in self.rewrites]
         if not missing:
             return
+        if self.n_aug == 0:
+            self.rewrites |= {k: Rewrites((), ()) for k in missing}
+            return
         calls = [
             self.rewriting.rewrite(self.prompt, self.candidates[k], self.n_aug, self.owner)
             for k in missing

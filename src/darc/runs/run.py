@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count as count_up
 from itertools import islice
 
+from darc.engine.cost import SharedTime
 from darc.engine.engine import Engine
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.folder import RunFolder
@@ -143,6 +144,7 @@ async def fill_shards(
     """
     if failures is None:
         failures = Failures()
+    shared_time = SharedTime()
     places = asyncio.Semaphore(window)
     # A shard keeps its rows in memory until it is sealed, so that there must not be many.
     open_questions = 0
@@ -167,7 +169,7 @@ async def fill_shards(
     try:
         async with asyncio.TaskGroup() as group:
             for shard, questions in shards:
-                stages = Stages(shard, engine, lazy)
+                stages = Stages(shard, engine, lazy, shared_time)
                 tasks = []
                 for question in questions:
                     await places.acquire()

@@ -4,7 +4,7 @@ Each stage is written to the shard as soon as it is done, so that a stopped run 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from darc.decide.decision import Decision
 from darc.decide.method import Method
 from darc.decide.statistics.panel_disagreement import panel_disagreement
 from darc.engine.copies import copy_flags, merge_copies
+from darc.engine.cost import Clock, SharedTime
 from darc.engine.engine import Engine
 from darc.engine.failures import raise_cause
 from darc.engine.flags import FEWER_CANDIDATES, STOPPED_EARLY
@@ -33,6 +34,8 @@ class Stages:
     engine: Engine
     #: Whether to leave out rewrites and scores that cannot change a decision.
     lazy: bool = False
+    #: Divides the time of the run among the stages of the prompts in flight.
+    shared_time: SharedTime = field(default_factory=SharedTime)
 
     async def answer(self, question: Question, count: Callable[[int], None]) -> None:
         """Take all turns of a question through the stages that are not written yet.
@@ -62,7 +65,11 @@ class Stages:
             # Another answer was chosen for an earlier turn, so that this is another prompt now.
             shard.drop(prompt.id)
         shard.append("prompts.jsonl", row)
-        samples = replace(self.engine.new_samples(prompt, patient=True), owner=prompt.id)
+        samples = replace(
+            self.engine.new_samples(prompt, patient=True),
+            owner=prompt.id,
+            clock=Clock(shared_time=self.shared_time),
+        )
         if prompt.id in shard.rows("candidates.jsonl"):
             candidates = records.read_candidates(shard, prompt.id)
         else:
