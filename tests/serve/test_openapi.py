@@ -207,13 +207,17 @@ def is_inconsistent(body: Any) -> bool:
     """Whether fields that are fine by themselves do not fit together, which the schema leaves out.
 
     Without the original there must be rewrites, and scores must be a block of numbers that has as
-    many scorers, raters and candidates as are named.
+    many scorers, raters and candidates as are named. Grades must be a block of the same candidates
+    and raters.
     """
     if not isinstance(body, dict):
         return False
     scores = body.get("scores")
     darc = body.get("darc") or {}
     if darc.get("include_original") is False:
+        return True
+    if darc.get("models") or darc.get("adaptive"):
+        # Models are those of the backend, and asking for fewer grades takes a calibration.
         return True
     if scores is None:
         return False
@@ -223,7 +227,11 @@ def is_inconsistent(body: Any) -> bool:
     if size is None:
         return True
     scorers = 1 if len(size) == 2 else size[0]
-    named = {"scorers": scorers, "raters": size[-1], "names": size[-2]}
+    if body.get("grades"):
+        grades = shape(body["grades"])
+        if grades is None or len(grades) != 4 or grades[1:3] != size[-2:]:
+            return True
+    named = {"scorers": scorers, "raters": size[-1], "names": size[-2], "orders": size[-1]}
     return any(len(body.get(name, ())) not in (0, most) for name, most in named.items())
 
 
