@@ -5,6 +5,7 @@ import json
 import logging
 import re
 import shutil
+import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ from tests.fakes import FakeServer
 from tests.serve.running import QUESTION, Running, parts, running
 
 import darc
+from darc.serve import metrics as metrics_module
+from darc.serve.metrics import Metrics
 from darc.serve.model_labels import ModelLabels
 from darc.web.logs import log_as_json
 
@@ -160,6 +163,25 @@ def dashboard_queries() -> list[str]:
 def alert_rules() -> list[dict[str, Any]]:
     groups = yaml.safe_load((DEPLOY / "alerts.yaml").read_text())["groups"]
     return [rule for group in groups for rule in group["rules"]]
+
+
+def test_files_that_come_and_go_while_they_are_read_are_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problems: list[Exception] = [struct.error("empty"), FileNotFoundError("gone")]
+
+    def read_files() -> bytes:
+        if problems:
+            raise problems.pop()
+        return b"# all"
+
+    monkeypatch.setattr(metrics_module, "_text_of_all_processes", read_files)
+    metrics = Metrics({})
+    monkeypatch.setattr(metrics, "_is_shared", True)
+    assert metrics.text() == b"# all"
+    problems += [struct.error("empty")] * 9
+    with pytest.raises(struct.error):
+        metrics.text()
 
 
 def test_dashboard_and_alerts_ask_for_metrics_that_exist(server: FakeServer) -> None:

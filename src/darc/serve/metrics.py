@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import struct
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -17,6 +20,9 @@ __all__ = ["CONTENT_TYPE", "SHARED_FOLDER", "Metrics"]
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 _GAUGE_SECONDS = 0.5
+# How often the files of several processes are read until it works, and the seconds in between.
+_READ_ATTEMPTS = 5
+_READ_PAUSE = 0.02
 # How the gauges of several processes become one; all others are added up.
 _MODES: dict[str, Literal["livemin"]] = {"darc_backend_ready": "livemin"}
 _CHAT_PATH = "/v1/chat/completions"
@@ -239,13 +245,23 @@ class Metrics:
         self._refresh_gauges()
         if not self._is_shared:
             return generate_latest(self._registry)
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        return generate_latest(registry)
+        # A process that begins or ends meanwhile makes or removes a file, which may be empty or gone
+        # when it is read.
+        for _ in range(_READ_ATTEMPTS - 1):
+            with suppress(OSError, ValueError, struct.error):
+                return _text_of_all_processes()
+            time.sleep(_READ_PAUSE)
+        return _text_of_all_processes()
 
     def _refresh_gauges(self) -> None:
         for name, value in self._gauge_values.items():
             self._gauges[name].set(value())
+
+
+def _text_of_all_processes() -> bytes:
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry)
 
 
 def _path_label(path: str) -> str:
