@@ -245,8 +245,8 @@ class Metrics:
         self._refresh_gauges()
         if not self._is_shared:
             return generate_latest(self._registry)
-        # A process that begins or ends meanwhile makes or removes a file, which may be empty or gone
-        # when it is read.
+        # A process that begins or ends meanwhile makes or removes a file, which may be empty or
+        # gone when it is read.
         for _ in range(_READ_ATTEMPTS - 1):
             with suppress(OSError, ValueError, struct.error):
                 return _text_of_all_processes()
