@@ -71,7 +71,7 @@ def test_paths_cookies_and_floods(openai_server: FakeServer, tmp_path: Path) -> 
         url = f"http://127.0.0.1:{port}/v1/chat/completions"
         for target in ESCAPES * ROUNDS:
             assert raw_request(port, target).split(b" ", 2)[1] in (b"400", b"404")
-        assert openai_server.paths == []
+        assert set(openai_server.paths) <= {"/v1/models"}
         kinds: list[dict[str, Any]] = [
             {},
             {"temperature": 0},
