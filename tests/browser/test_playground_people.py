@@ -132,7 +132,7 @@ def test_choice_sentence_and_picture_agree(
     for words in question.words:
         assert words in visit.text("#reason")
     assert visit.text("#sure").startswith("How sure: ")
-    assert "below the best answer" in visit.text("#sure")
+    assert "expected to average" in visit.text("#sure")
     for caution in LEVELS:
         visit.caution(caution)
         check_picture(visit, question)

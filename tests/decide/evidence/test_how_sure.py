@@ -113,3 +113,13 @@ def test_the_sentence_has_the_average_its_interval_and_the_regret() -> None:
         assert f"{number:.3g}" in sentence
     assert f"{sure.expected_regret:.2f} below" in sentence
     assert decision.to_dict()["certainty"]["expected_regret"] == sure.expected_regret
+
+
+def test_a_regret_of_nothing_is_not_printed() -> None:
+    clear = darc.select([[9, 9, 8, 9, 9, 9], [2, 1, 2, 2, 1, 2]], scale=(0, 10))
+    assert clear.how_sure is not None
+    assert clear.how_sure.expected_regret < 0.005
+    assert "below the best" not in clear.how_sure.sentence("a")
+    close = darc.select([[6, 5, 7, 5, 6, 7], [6, 6, 5, 6, 7, 5]], scale=(0, 10))
+    assert close.how_sure is not None
+    assert "below the best answer" in close.how_sure.sentence("a")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 TOLERANCE = 0.25
 # The expected regret of the posterior was found to be too small by this factor on real ratings.
 REGRET_FACTOR = 4 / 3
+# A smaller regret would be printed as 0.00.
+SMALLEST_SHOWN_REGRET = 0.005
 # With fewer ratings of a pool nothing is known of how far ratings vary.
 FEWEST_RATINGS = 2
 
@@ -57,11 +59,13 @@ class HowSure:
         Args:
             name: What the chosen answer is called.
         """
-        return (
+        sentence = (
             f"How sure: {self.in_words()}. With many more raters, {name} is expected to "
-            f"average {self.expected_mean:.3g} ({self.low:.3g} to {self.high:.3g}), "
-            f"{self.expected_regret:.2f} below the best answer."
+            f"average {self.expected_mean:.3g} ({self.low:.3g} to {self.high:.3g})"
         )
+        if self.expected_regret < SMALLEST_SHOWN_REGRET:
+            return f"{sentence}."
+        return f"{sentence}, {self.expected_regret:.2f} below the best answer."
 
 
 def how_sure(decision: "Decision") -> HowSure | None:

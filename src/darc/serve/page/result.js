@@ -42,7 +42,8 @@ function sureSentence({ certainty }) {
   if (!certainty) return "";
   const [mean, low, high] = [certainty.expected_mean, certainty.low, certainty.high].map((x) => x.toPrecision(3));
   const regret = certainty.expected_regret.toFixed(2);
-  const average = `With many more raters it is expected to average ${mean} (${low} to ${high}), ${regret} below the best answer.`;
+  const distance = regret === "0.00" ? "" : `, ${regret} below the best answer`;
+  const average = `With many more raters it is expected to average ${mean} (${low} to ${high})${distance}.`;
   return `How sure: ${certainty.words}. ${average}`;
 }
 
