@@ -1,4 +1,4 @@
-"""How often what is said of a choice's certainty is right."""
+"""How often the certainty that is stated of a choice is right."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -92,9 +92,9 @@ def certainty_of_decisions(share: float) -> list[Row]:
     rows = []
     for world, simulate in WORLDS.items():
         generator = np.random.default_rng(31)
-        said: list[float] = []
-        right: list[bool] = []
-        held: list[bool] = []
+        stated: list[float] = []
+        is_right: list[bool] = []
+        covered: list[bool] = []
         for _ in range(file_count(FILES, share)):
             ratings = simulate(generator, RATINGS)
             decisions = select_batch(ratings.values[:, None], "auto")
@@ -102,13 +102,13 @@ def certainty_of_decisions(share: float) -> list[Row]:
             for place in range(PROMPTS):
                 sure = decisions[place].how_sure
                 if sure is not None:
-                    said.append(sure.probability)
-                    right.append(bool(close[place]))
+                    stated.append(sure.probability)
+                    is_right.append(bool(close[place]))
                     mean = ratings.truth[place, decisions.index[place]]
-                    held.append(sure.low <= mean <= sure.high)
-        rows += _rows_by_level(f"how sure, {RATINGS} ratings each", world, said, right)
+                    covered.append(sure.low <= mean <= sure.high)
+        rows += _rows_by_level(f"how sure, {RATINGS} ratings each", world, stated, is_right)
         name = f"how sure: expected average, {RATINGS} ratings each ({world})"
-        rows.append(Row(name, "0.90", float(np.mean(held)), len(held)))
+        rows.append(Row(name, "0.90", float(np.mean(covered)), len(covered)))
     return rows
 
 
@@ -117,8 +117,8 @@ def certainty_after_asking(share: float) -> list[Row]:
     rows = []
     for world, simulate in WORLDS.items():
         generator = np.random.default_rng(32)
-        said: list[float] = []
-        right: list[bool] = []
+        stated: list[float] = []
+        is_right: list[bool] = []
         for _ in range(file_count(FILES, share)):
             model = _learnt_model(simulate(generator, 2))
             ratings = simulate(generator, RATERS)
@@ -128,9 +128,9 @@ def certainty_after_asking(share: float) -> list[Row]:
                 choice[place] = asking.belief.mean[0].argmax()
                 tolerance = TOLERANCE * float(np.sqrt(model.noise.rating))
                 sure = certainty(asking.belief, choice[place : place + 1], tolerance)
-                said.append(float(sure.probability[0]))
-            right += ratings.is_close(choice).tolist()
-        rows += _rows_by_level("how sure, asked adaptively", world, said, right)
+                stated.append(float(sure.probability[0]))
+            is_right += ratings.is_close(choice).tolist()
+        rows += _rows_by_level("how sure, asked adaptively", world, stated, is_right)
     return rows
 
 
@@ -161,10 +161,10 @@ def _asked(values: Array, model: AskingModel) -> AdaptiveAsking:
     return asking
 
 
-def _rows_by_level(what: str, world: str, said: list[float], right: list[bool]) -> list[Row]:
-    """One row per level that is said in words; what is nominal is what was said on average."""
-    probability = np.array(said)
-    is_right = np.array(right)
+def _rows_by_level(what: str, world: str, stated: list[float], outcomes: list[bool]) -> list[Row]:
+    """One row per level that is stated in words; what is nominal is what was stated on average."""
+    probability = np.array(stated)
+    is_right = np.array(outcomes)
     rows = []
     for words, (low, high) in LEVELS.items():
         among = (probability >= low) & (probability < high)
